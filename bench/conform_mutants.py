@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure whether cases notice deliberate faults in senders: packages/conform/mutants/mutants.yml has them.
 
-`python -m bench.conform_mutants [WORD...]` runs those whose case or name has one of the words.
+`python -m bench.conform_mutants [WORD...]` runs those whose case or name has one of the words. Each result replaces
+that of the same mutant in results/bench/conform-mutants.json; others stay as they were published.
 """
 
 import hashlib
+import json
 import re
 import sys
 import tempfile
@@ -12,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from lab_conform.case import chosen
 from lab_conform.run import Bench, verdicts
@@ -21,7 +23,9 @@ from lab_conform.verdict import Verdict
 from pydantic import Field, TypeAdapter
 from rich.console import Console
 
+from bench.measured import PUBLISHED, Figure, store
 from lab.backends.virtual import Virtual
+from lab.base import paths
 from lab.commands.prepare import prepare
 from lab.commands.try_own import TryRequest, own_senders_of
 from lab.evaluation.compare.comparison import known_senders
@@ -30,6 +34,8 @@ from lab.runs.options import cores
 from lab.schema.cca import Cca
 from lab.schema.load import Strict, read_yaml
 
+STORED = "conform-mutants"
+TARGET = "at least 90"
 FOLDER = Path(__file__).parents[1] / "packages/conform/mutants"
 LAB = Path(__file__).parents[1] / "lab/kernel"
 CAREFUL_RESUME = {
@@ -44,6 +50,7 @@ ccflags-y := -DKERNEL_CUBIC_SOURCE='"cubic.h"'
 """
 AS_KNOWN = ("sysctls", "qdisc", "first_window_pkts", "slow_start_exit", "exit_enters_cwr", "exit_label")
 Sources = dict[str, str]  # texts by file name
+Row = dict[str, Any]  # a mutant, its case and whether that noticed it
 
 
 class Mutant(Strict):
@@ -67,16 +74,45 @@ def main(words: list[str]) -> None:
     virtual = prepare(Recipe(), Console(stderr=True))
     mutants = TypeAdapter(list[Mutant]).validate_python(read_yaml(FOLDER / "mutants.yml"))
     chosen_ones = [each for each in mutants if not words or any(word in f"{each.case} {each.name}" for word in words)]
-    caught: Counter[str] = Counter()
     for begin in range(0, len(chosen_ones), AT_ONCE):
         some = chosen_ones[begin : begin + AT_ONCE]
         for each, (original, mutated) in zip(some, _verdicts(some, virtual), strict=True):
             noticed = original.outcome == "passed" and mutated.outcome == "failed"
-            caught[each.suite] += noticed
             state = "noticed" if noticed else f"NOT NOTICED (the sender as it is: {original.outcome})"
             print(f"{each.of}: {each.name}: {each.case}: {state}: {mutated.reason}", flush=True)
-    for suite, count in Counter(each.suite for each in chosen_ones).items():
-        print(f"{suite}: {caught[suite]} of {count} mutants are noticed")
+            _keep({"case": each.case, "mutant": f"{each.of}: {each.name}", "noticed": noticed}, mutants)
+
+
+def _keep(found: Row, mutants: list[Mutant]) -> None:
+    """Store a result next to those of the other mutants that there are."""
+    files = [folder / f"{STORED}.json" for folder in (paths.results() / "bench", PUBLISHED)]
+    stored: list[Row] = next((json.loads(file.read_text())["mutants"] for file in files if file.exists()), [])
+    rows = {(each["case"], each["mutant"]): each for each in [*stored, found]}
+    keys = [(each.case, f"{each.of}: {each.name}") for each in mutants]
+    kept = [rows[key] for key in keys if key in rows]
+    store(STORED, "python -m bench.conform_mutants", _figures(kept, mutants), {"mutants": kept})
+
+
+def _figures(rows: list[Row], mutants: list[Mutant]) -> list[Figure]:
+    """Return per suite how many of its mutants there are, ran and were noticed."""
+    there, ran, noticed = (
+        Counter(case.split("/")[0] for case in cases)
+        for cases in (
+            [each.case for each in mutants],
+            [each["case"] for each in rows],
+            [each["case"] for each in rows if each["noticed"]],
+        )
+    )
+    found: list[Figure] = []
+    for suite, count in there.items():
+        share = round(100 * noticed[suite] / ran[suite]) if ran[suite] else None
+        found += [
+            {"name": f"{suite}: mutants", "value": count, "unit": "", "target": "at least 10"},
+            {"name": f"{suite}: that ran", "value": ran[suite], "unit": ""},
+            {"name": f"{suite}: noticed", "value": noticed[suite], "unit": ""},
+            {"name": f"{suite}: share", "value": share, "unit": "%", "target": TARGET},
+        ]
+    return found
 
 
 def _verdicts(mutants: list[Mutant], virtual: Virtual) -> Iterator[tuple[Verdict, Verdict]]:

@@ -58,9 +58,10 @@ def certify(
 def _rate(plan: Plan, link: LinkCapacity, qdisc: pl.DataFrame) -> Check:
     """Compare the bottleneck's rate while it was surely busy; without a queue there is nothing to compare.
 
-    Surely busy: at each sample more was queued than the link can send before the next one, at its fastest.
+    Surely busy: at each sample more was queued than the link can send before the next one, at its fastest, and a frame
+    more: the first one may be all but sent, and counts as queued until it is.
     """
-    enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6)
+    enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6) + FRAME_BYTES
     numbered = qdisc.with_columns((pl.col("backlog_bytes") <= enough_bytes).cum_sum().alias("spell"))
     spells = (
         numbered.filter(pl.col("backlog_bytes") > enough_bytes)

@@ -13,9 +13,11 @@ import pytest
 from lab.backends import real_time
 from lab.links.shapes import late_us as limit_us
 from lab.node.plan import Plan
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.node.record import NodeRecord
 from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.senders.traced import decode
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import Check
 from tests.approved import approved
 
@@ -360,6 +362,15 @@ def test_the_rate_of_a_certificate_is_taken_over_spells_of_enough_samples(sample
     tables["qdisc"] = tables["qdisc"].with_columns(
         backlog_bytes=pl.when(pl.int_range(pl.len()).is_between(40, 39 + samples)).then(10**9).otherwise(0)
     )
+    check = checked(plan, node, tables)["rate while the bottleneck had a queue"]
+    assert (check["got"] is not None) is is_known
+
+
+@pytest.mark.parametrize(("above_bytes", "is_known"), [(1, False), (FRAME_BYTES + 1, True)])
+def test_a_frame_that_is_all_but_sent_keeps_no_link_busy(above_bytes: int, is_known: bool) -> None:
+    plan, node, tables = parts()
+    most_bytes = LinkCapacity(tables["link"]).most_bytes_in(plan["sampler"]["interval_us"] / 1e6)
+    tables["qdisc"] = tables["qdisc"].with_columns(backlog_bytes=pl.lit(int(most_bytes) + above_bytes))
     check = checked(plan, node, tables)["rate while the bottleneck had a queue"]
     assert (check["got"] is not None) is is_known
 

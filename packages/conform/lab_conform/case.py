@@ -16,7 +16,7 @@ from lab_conform.events import Link, NotNegative, Number
 FOLDER = Path(__file__).parent / "cases"
 Text = Annotated[str, Field(min_length=1)]
 Document = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
-Observable = Literal["packets", "window", "threshold", "states", "exit", "bins", "saved_set"]
+Observable = Literal["packets", "places", "window", "threshold", "states", "exit", "bins", "saved_set"]
 
 
 class Source(Strict):

@@ -1,26 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""conform.html: a matrix of cases and senders; each cell opens the figure of its case."""
+"""conform.html: how many cases each sender passed, what failed, and a matrix of cases and senders per suite."""
 
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
-
 from lab.base.plain_file import write_whole
-from lab.figures.save import svg
-from lab.figures.style import VERMILION, panels
+from lab_conform.cell_page import MARKS, PAGE, cell_page, file_of, html, known_of
 from lab_conform.verdict import Verdict
-from lab_conform.view import View
 
-PAGE = "conform.html"
-HEIGHT_IN = 4.5
-MARKS = {"passed": "✓ passed", "failed": "✗ failed", "not applicable": "not applicable"}
-STYLE = (
-    "body{font:16px sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222;background:#fff}"
-    "td,th{text-align:left;padding:.2em .6em;vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}"
-    "table{border-collapse:collapse}tr{border-top:1px solid #ddd}"
-)
+Rows = dict[str, dict[str, Verdict]]  # by case, then by sender
 
 
 def write_page(folder: Path, found: list[Verdict]) -> None:
@@ -28,86 +18,98 @@ def write_page(folder: Path, found: list[Verdict]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for each in found:
         if each.view:
-            write_whole(folder / _file(each), _cell_page(each))
+            write_whole(folder / file_of(each), cell_page(each))
     senders = list(dict.fromkeys(each.sender for each in found))
-    cells = {(each.case.name, each.sender): each for each in found}
-    cases = {each.case.name: each.case for each in found}
-    parts = ["<h1>Conformance</h1>", _summary(found, senders)]
-    for suite in dict.fromkeys(each.suite for each in cases.values()):
-        heads = "".join(f"<th>{escape(each)}" for each in senders)
-        rows = [
-            f"<tr><td>{escape(case.title)}<br><small>{escape(case.rule)}</small>"
-            + "".join(_cell(cells[name, sender]) for sender in senders)
-            for name, case in cases.items()
-            if case.suite == suite
-        ]
-        parts.append(f"<h2>{escape(suite)}</h2><table><tr><th>Case{heads}{''.join(rows)}</table>")
-    write_whole(folder / PAGE, _html("Conformance", parts))
+    parts = ["<h1>Conformance</h1>", *_answers(found, senders), _summary(found, senders), _failures(found)]
+    for suite in dict.fromkeys(each.case.suite for each in found):
+        parts += _matrix(suite, [each for each in found if each.case.suite == suite], senders)
+    write_whole(folder / PAGE, html("Conformance", parts))
 
 
 def figure_path(folder: Path, verdict: Verdict) -> Path | None:
     """Return where the figure of a verdict lies; None where the case does not apply."""
-    return folder / _file(verdict) if verdict.view else None
+    return folder / file_of(verdict) if verdict.view else None
+
+
+def _answers(found: list[Verdict], senders: list[str]) -> Iterator[str]:
+    """Yield a sentence for each sender."""
+    for sender in senders:
+        own = [each for each in found if each.sender == sender]
+        applied = [each for each in own if each.outcome != "not applicable"]
+        failed = [each for each in applied if each.outcome == "failed"]
+        known = sum(1 for each in failed if known_of(each))
+        text = f"{len(applied) - len(failed)} of {len(applied)} cases that apply passed"
+        yield f"<p><b>{escape(sender)}</b>: {text}, {len(failed)} failed{f', {known} of them known' if known else ''}."
 
 
 def _summary(found: list[Verdict], senders: list[str]) -> str:
-    suites = list(dict.fromkeys(each.case.suite for each in found))
     rows = []
-    for suite in suites:
+    for suite in dict.fromkeys(each.case.suite for each in found):
         cells = []
         for sender in senders:
             own = [each.outcome for each in found if (each.case.suite, each.sender) == (suite, sender)]
             applied = len(own) - own.count("not applicable")
-            cells.append(f"<td>{own.count('passed')} of {applied}" if applied else "<td>none")
-        rows.append(f"<tr><td>{escape(suite)}{''.join(cells)}")
-    heads = "".join(f"<th>{escape(each)}" for each in senders)
-    return f"<p>Cases that passed, of those that apply.</p><table><tr><th>Suite{heads}{''.join(rows)}</table>"
+            kind = "failed" if "failed" in own else "passed"
+            cells.append(f'<td class="{kind}">{own.count("passed")} of {applied}' if applied else "<td>-")
+        rows.append(f'<tr><td><a href="#{quote(suite)}">{escape(suite)}</a>{"".join(cells)}')
+    return f"<p>Cases that passed, of those that apply:</p>{_table('Suite', senders, rows)}"
+
+
+def _failures(found: list[Verdict]) -> str:
+    """Return a list of what failed, with the senders of one case and one reason together."""
+    alike: dict[tuple[str, str], list[Verdict]] = {}
+    for each in found:
+        if each.outcome == "failed":
+            alike.setdefault((each.case.title, _why(each)), []).append(each)
+    items = [
+        f"<li>{escape(title)}: {', '.join(_link(each, escape(each.sender)) for each in some)}<br><small>{why}</small>"
+        for (title, why), some in alike.items()
+    ]
+    return f"<h2>What failed</h2><ul>{''.join(items)}</ul>" if items else ""
+
+
+def _why(verdict: Verdict) -> str:
+    known = known_of(verdict)
+    return f"known, {known.fault}: {escape(known.text)}" if known else escape(verdict.reason)
+
+
+def _matrix(suite: str, found: list[Verdict], senders: list[str]) -> Iterator[str]:
+    """Yield the table of a suite; cases that apply to no sender here are counted only."""
+    rows: Rows = {}
+    for each in found:
+        rows.setdefault(each.case.name, {})[each.sender] = each
+    shown = [row for row in rows.values() if any(each.outcome != "not applicable" for each in row.values())]
+    yield f"<h2 id={quote(suite)}>{escape(suite)}</h2>"
+    if shown:
+        yield _table("Case", senders, [_row(row, senders) for row in shown])
+    if left := len(rows) - len(shown):
+        yield f"<p>{left} of {len(rows)} cases apply to no sender here: {escape(_reasons(rows, shown))}."
+
+
+def _reasons(rows: Rows, shown: list[dict[str, Verdict]]) -> str:
+    return "; ".join(dict.fromkeys(each.reason for row in rows.values() if row not in shown for each in row.values()))
+
+
+def _row(row: dict[str, Verdict], senders: list[str]) -> str:
+    case = row[senders[0]].case
+    cells = "".join(_cell(row[sender]) for sender in senders)
+    return f"<tr><td>{escape(case.title)}<br><small>{escape(case.rule)}</small>{cells}"
 
 
 def _cell(verdict: Verdict) -> str:
-    text = MARKS[verdict.outcome]
-    kind = verdict.outcome.replace(" ", "-")
-    if not verdict.view:
-        return f'<td class="{kind}" title="{escape(verdict.reason)}">{text}'
-    return f'<td class="{kind}"><a href="{quote(_file(verdict))}" title="{escape(verdict.reason)}">{text}</a>'
+    known = known_of(verdict)
+    text = MARKS[verdict.outcome] + (f" <small>({known.fault})</small>" if known else "")
+    if verdict.outcome == "not applicable":
+        return f'<td title="{escape(verdict.reason)}">-'
+    return f'<td class="{verdict.outcome}">{_link(verdict, text)}'
 
 
-def _file(verdict: Verdict) -> str:
-    return f"{verdict.case.suite}-{verdict.case.file.stem}-{verdict.sender}.html"
+def _link(verdict: Verdict, text: str) -> str:
+    """Return text that leads to the page of a cell, where it has one."""
+    target = f' href="{quote(file_of(verdict))}"' if verdict.view else ""
+    return f'<a{target} title="{escape(verdict.reason)}">{text}</a>'
 
 
-def _cell_page(verdict: Verdict) -> str:
-    assert verdict.view
-    case = verdict.case
-    checks = "".join(
-        f'<li class="{"passed" if each.passed else "failed"}">{escape(each.line)}' for each in verdict.checked
-    )
-    parts = [
-        f"<h1>{escape(case.title)}</h1>",
-        f"<p>{escape(verdict.sender)}: {MARKS[verdict.outcome]}. {escape(verdict.reason)}</p>",
-        f"<p>{escape(case.rule)} ({case.keyword}). Dashed lines: events.</p>",
-        f"<ul>{checks}</ul>{drawn(verdict.view)}<p><a href={PAGE}>All cases</a></p>",
-    ]
-    return _html(f"{case.name}, {verdict.sender}", parts)
-
-
-def drawn(view: View) -> str:
-    """Draw window, threshold and round trip of a trial over time."""
-    figure, (above, below) = panels(2, HEIGHT_IN)
-    above.plot(view.t_s, view.cwnd_pkts, drawstyle="steps-post", label="window")
-    finite = np.where(np.isfinite(view.ssthresh_pkts), view.ssthresh_pkts, np.nan)
-    above.plot(view.t_s, finite, drawstyle="steps-post", color=VERMILION, label="threshold")
-    below.plot(view.t_s, view.srtt_ms)
-    for axis in (above, below):
-        for t_s in view.events_s:
-            axis.axvline(t_s, color="0.4", linestyle="--", linewidth=1)
-    above.legend()
-    above.set_ylabel("packets")
-    below.set_ylabel("smoothed round trip, ms")
-    below.set_xlabel("time since the SYN, s")
-    return svg(figure)
-
-
-def _html(title: str, parts: list[str]) -> str:
-    head = f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"
-    return "\n".join([head, *parts, "</html>"])
+def _table(first: str, senders: list[str], rows: list[str]) -> str:
+    heads = "".join(f"<th>{escape(each)}" for each in senders)
+    return f"<div class=wide><table><tr><th>{first}{heads}{''.join(rows)}</table></div>"

@@ -30,6 +30,7 @@ from lab_conform.verdict import Verdict, judged
 from lab_conform.view import View
 
 NAME = "conform"
+QUESTION = "What does the sender do on the link of a case?"  # the same of all: cases on one link share a trial
 FRAME_BYTES = MSS_BYTES + HEADERS_BYTES
 
 
@@ -124,8 +125,10 @@ def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
     if not course.whole:
         try:
-            new = place(case.link.events[len(course.placed) :], view)
-            return replace(course, placed=(*course.placed, *new), view=view, until_s=new[0].shows_s(view))
+            events = case.link.events[len(course.placed) :]
+            new = place(events, view)
+            until_s = new[0].shows_s(view) if events[0].when else 0.0  # what happens at a time follows from no trial
+            return replace(course, placed=(*course.placed, *new), view=view, until_s=until_s)
         except NeverComes as error:
             return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
     bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
@@ -159,7 +162,7 @@ def experiment_of(name: str, course: Course) -> Experiment:
     case, cca = course.case, course.subject.cca
     file = written(profile(case, course.spans), paths.results() / NAME / "links")
     content = {
-        "question": f"{case.title}?",
+        "question": QUESTION,
         "topology": "dumbbell" if case.rival else "path",
         "profile": str(file),
         "ccas": [cca.name],

@@ -12,6 +12,9 @@ from lab.schema.cca import Cca
 from lab.schema.load import Strict, parse, read_yaml
 from lab_conform.case import Case, Document
 
+ESTIMATED = "estimated"  # the exit of a stack that writes no qlog
+# What a sender that senders.yml does not name follows and offers, by its transport; another one is a stack of a user's.
+OFFERED: dict[str, tuple[list[str], list[str]]] = {"tcp": (["tcp"], ["kernel"]), "quic": ([], ["quic"])}
 FILE = Path(__file__).parent / "senders.yml"
 
 
@@ -55,7 +58,7 @@ def subject(cca: Cca, cases: list[Case]) -> Subject:
     if cca.module_digest is not None and cca.transport == "tcp":
         offers = ["kernel", *(["bins"] if cca.slow_start_exit == "search" else [])]
         return Subject(cca, frozenset(each.source.document for each in cases), _flat(offers))
-    follows, offers = (["tcp"], ["kernel"]) if cca.transport == "tcp" else ([], ["quic"])
+    follows, offers = OFFERED.get(cca.transport, ([], ["packets" if cca.slow_start_exit == ESTIMATED else "stack"]))
     stated = _stated().senders.get(cca.name, Stated(follows=follows, offers=offers))
     return Subject(cca, _flat(["any", *stated.follows]), _flat(stated.offers))
 

@@ -160,7 +160,8 @@ def opened_s(view: View, number: int) -> float:
 
 
 def _first_data_ack(view: View) -> int:
-    found = np.flatnonzero(view.nxt_bytes > 1)
+    began_s = view.data.t_s[0] - view.rtt_s / 2 if len(view.data.t_s) else np.inf  # a handshake over QUIC has bytes
+    found = np.flatnonzero((view.nxt_bytes > 1) & (view.t_s >= began_s))
     if not len(found):
         raise Unmeasured("no data was acknowledged")
     return int(found[0])

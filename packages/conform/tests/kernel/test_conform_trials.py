@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from lab_conform.cell_page import PAGE
 from lab_conform.command import Request, answer, run
-from lab_conform.page import PAGE
 from rich.console import Console
 
 from lab.base.errors import UserError
