@@ -32,7 +32,7 @@ from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
 from tests.examples import examples
 
-pytest_plugins = ["tests.strict_skips"]
+pytest_plugins = ["bench.strict_skips"]
 
 TRIED = examples(settings.get_profile("default").max_examples)
 settings.register_profile("unhurried", deadline=None, max_examples=TRIED)  # a busy machine is no failure
