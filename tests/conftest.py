@@ -64,12 +64,7 @@ LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct
 
 
 def experiment_on(
-    profile: Profile,
-    *ccas: str,
-    duration_s: int = 4,
-    trials: int = 1,
-    seed: int = 1,
-    **fields: Any,
+    profile: Profile, *ccas: str, duration_s: int = 4, trials: int = 1, seed: int = 1, **fields: Any
 ) -> Experiment:
     """Build an experiment over a profile of the test's own."""
     scenario = Scenario(

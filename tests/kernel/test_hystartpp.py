@@ -53,8 +53,7 @@ def test_a_grown_round_trip_leads_to_conservative_slow_start_at_its_eighth_sampl
 
 
 @pytest.mark.parametrize(
-    ("before_ms", "enough_ms"),
-    [(10, 14), (31.9, 35.9), (32, 36), (80, 90), (128, 144), (500, 516)],
+    ("before_ms", "enough_ms"), [(10, 14), (31.9, 35.9), (32, 36), (80, 90), (128, 144), (500, 516)]
 )
 def test_the_growth_that_counts_is_an_eighth_but_from_4_to_16_ms(
     library: Path, before_ms: float, enough_ms: float

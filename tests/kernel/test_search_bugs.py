@@ -67,8 +67,7 @@ def test_equal_bins_at_both_ends_are_no_reason_to_skip_the_check(search_library:
 
 
 @pytest.mark.parametrize(
-    ("name", "most_bins"),
-    [("search1", 15), ("search2_printed", 14), ("packed", 13), ("search4", 38), ("search", 38)],
+    ("name", "most_bins"), [("search1", 15), ("search2_printed", 14), ("packed", 13), ("search4", 38), ("search", 38)]
 )
 @pytest.mark.parametrize("bins", [60, 74, 75, 77])
 def test_a_look_back_reads_no_bin_that_was_overwritten(

@@ -377,10 +377,7 @@ def test_no_mixture_of_values_leads_below_four_packets(
         assert core.state.quantum >= 2
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    OUT_OF_RANGE.split(),
-)
+@pytest.mark.parametrize("wrong", OUT_OF_RANGE.split())
 def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: str) -> None:
     name, value = wrong.split("=")
     assert Core(startup_library, 10, 0).valid()

@@ -12,16 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.careful_resume import (
-    NORMAL,
-    RECONNAISSANCE,
-    SAFE_RETREAT,
-    UNVALIDATED,
-    VALIDATING,
-    Change,
-    Core,
-    Params,
-)
+from tests.careful_resume import NORMAL, RECONNAISSANCE, SAFE_RETREAT, UNVALIDATED, VALIDATING, Change, Core, Params
 
 UNCHANGED = Change(0, 0)
 INITIAL = 10_000
@@ -90,8 +81,7 @@ class TestReconnaissance:
         assert core.phase == NORMAL
 
     @pytest.mark.parametrize(
-        ("rtt_us", "phase"),
-        [(50_000, NORMAL), (50_001, UNVALIDATED), (1_000_000, UNVALIDATED), (1_000_001, NORMAL)],
+        ("rtt_us", "phase"), [(50_000, NORMAL), (50_001, UNVALIDATED), (1_000_000, UNVALIDATED), (1_000_001, NORMAL)]
     )
     def test_a_round_trip_of_half_the_saved_one_or_above_ten_times_it_is_another_path(
         self, startup_library: Path, rtt_us: int, phase: int

@@ -211,10 +211,7 @@ CAUSES = [
     (tc_changed("virtual", late_max_ns=110_000), "late changes by tc, bottleneck, latest"),
     (tc_changed("real", late_p99_ns=9_000_000_000), "late changes by tc, bottleneck, 99th percentile"),
     (in_real_time(far=1, busy_pct=95.5), "processors of the client's machine taken in the busiest second"),
-    (
-        in_real_time(far=1, steal_pct=5.5),
-        "processors of the client's machine taken by other machines, worst second",
-    ),
+    (in_real_time(far=1, steal_pct=5.5), "processors of the client's machine taken by other machines, worst second"),
     (in_real_time(far=1, p99=1e6), "late wake-ups of the client's machine, 99th percentile"),
     (in_real_time(wire_us=1e6), "round trip between the machines, worst"),
     (server_started(s=0.0032), "start of the server"),

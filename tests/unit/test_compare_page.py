@@ -290,8 +290,7 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison,
 
 
 @pytest.mark.parametrize(
-    ("trials", "seed", "field"),
-    [(6, 18, "trials=8: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
+    ("trials", "seed", "field"), [(6, 18, "trials=8: must be 6"), (TRIALS, 2, "seed=18: must be 2")]
 )
 def test_resume_refuses_another_request(
     compared: tuple[Comparison, list[LinkResult]],

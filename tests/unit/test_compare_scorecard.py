@@ -60,10 +60,7 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have
     compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
 ) -> None:
     comparison, (geo, _) = compared
-    for rtt_ms, kind, expected in (
-        (399, "bfifo", {"6.1"}),
-        (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"}),
-    ):
+    for rtt_ms, kind, expected in ((399, "bfifo", {"6.1"}), (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"})):
         path = model.Path(8, rtt_ms - 1, 600_000, 4)  # the first trial of a stored run has 1 ms more
         run = store_run(tmp_path, 1, name=kind, link=path, senders=("search",))
         change(run, profile={"down": {"queue": {"kind": kind}}})

@@ -106,10 +106,7 @@ def test_a_sender_that_is_named_twice_is_refused() -> None:
     ("words", "line"),
     [
         ("--cca cubic", "cca=cubic: must be at least two senders"),
-        (
-            "--cca cubic,nobody",
-            "cca=nobody: must be a known sender of lab/cca.yml or a package: ",
-        ),
+        ("--cca cubic,nobody", "cca=nobody: must be a known sender of lab/cca.yml or a package: "),
         ("--cca cubic,bbr --links mars", "links=mars: must be a kind of link or a profile: "),
         ("--cca cubic,bbr --trials 0", "trials=0: must be greater than or equal to 1"),
         ("--cca cubic,bbr --duration 0", "duration_s=0: must be greater than or equal to 1"),

@@ -26,9 +26,7 @@ def kernel_srtt_ms(first_us: int, samples_us: list[int]) -> list[float]:
 
 
 @given(st.lists(st.integers(1_000, 3_000_000), min_size=1, max_size=50))
-def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microseconds(
-    samples_us: list[int],
-) -> None:
+def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microseconds(samples_us: list[int]) -> None:
     srtt_ms = kernel_srtt_ms(600_000, samples_us)
     reported = ack_stream(probed(*((srtt, 1448 * n + 2) for n, srtt in enumerate(srtt_ms))))
     assert reported["rtt_us"].to_list() == pytest.approx(samples_us, abs=8 + 7)  # of whole microseconds

@@ -21,12 +21,7 @@ def series(*points: tuple[float, float]) -> pl.DataFrame:
 def arrivals(*late_ms: float, first_tsval: int = 1000, clock_ahead_ms: int = 0) -> pl.DataFrame:
     """A segment sent each 100 ms, each this late at the client."""
     rows = [
-        packet(
-            0.1 * n + late / 1000,
-            True,
-            len_bytes=1448,
-            tsval=(first_tsval + clock_ahead_ms + 100 * n) % 2**32,
-        )
+        packet(0.1 * n + late / 1000, True, len_bytes=1448, tsval=(first_tsval + clock_ahead_ms + 100 * n) % 2**32)
         for n, late in enumerate(late_ms)
     ]
     return pl.DataFrame(rows, schema=PACKETS, orient="row")
@@ -69,10 +64,7 @@ def test_neither_clock_difference_nor_wrap_of_the_timestamp_matters(first_tsval:
 
 
 def test_a_retransmission_counts_by_its_own_timestamp() -> None:
-    first, again = (
-        packet(0.3, True, len_bytes=1448, tsval=1000),
-        packet(2.3, True, len_bytes=1448, tsval=3000),
-    )
+    first, again = (packet(0.3, True, len_bytes=1448, tsval=1000), packet(2.3, True, len_bytes=1448, tsval=3000))
     assert offsets(pl.DataFrame([first, again], schema=PACKETS))["offset_ms"].to_list() == pytest.approx([0, 0])
 
 

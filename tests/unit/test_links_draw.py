@@ -275,13 +275,7 @@ def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Pa
         "delay-down",
         "delay-up",
     ]
-    grants = {
-        "frame_ms": 40,
-        "guaranteed_pkts": 1,
-        "request_delay_ms": 560,
-        "cap_bytes": 9000,
-        "report": "new",
-    }
+    grants = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
     demanded = profile(folder, SIMPLE, {"on_demand": grants, "delay_ms": 300, "buffer_bytes": 100_000})
     found = {shape["part"]: shape for shape in shapes(demanded, drawn(demanded), topology, 1)}
     assert found["bottleneck-up"]["spec"]["kind"] == "on_demand"

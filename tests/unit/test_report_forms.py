@@ -26,14 +26,7 @@ def judged(**classes: Sequence[str | None]) -> pl.DataFrame:
     """Valid trials of each sender with these classes, by whatever heuristic."""
     trials = ((cca, n, exit_class) for cca, given in classes.items() for n, exit_class in enumerate(given))
     rows = [
-        {
-            "cca": cca,
-            "trial": n,
-            "valid": True,
-            "heuristic": heuristic,
-            "exit_class": exit_class,
-            "exit_s": 10.0 + n,
-        }
+        {"cca": cca, "trial": n, "valid": True, "heuristic": heuristic, "exit_class": exit_class, "exit_s": 10.0 + n}
         for cca, n, exit_class in trials
         for heuristic in rules()
     ]

@@ -49,12 +49,7 @@ def test_each_trial_has_a_row_per_rule(judged: pl.DataFrame, run: Run) -> None:
 
 def test_in_truth_each_modelled_sender_has_the_class_it_was_made_for(judged: pl.DataFrame) -> None:
     true = judged.filter(heuristic="truth").unique("cca").select("cca", "exit_class").rows()
-    assert dict(true) == {
-        "search": "chokepoint",
-        "cubic": "early",
-        "cubic_plain": "late",
-        "bbr": "chokepoint",
-    }
+    assert dict(true) == {"search": "chokepoint", "cubic": "early", "cubic_plain": "late", "bbr": "chokepoint"}
 
 
 def test_the_rows_of_trials_without_a_loss_have_the_types_of_all_others(run: Run) -> None:

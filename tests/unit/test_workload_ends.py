@@ -142,14 +142,7 @@ def test_a_player_requests_no_more_than_its_buffer_holds_and_counts_its_stalls()
     assert player.stalled_s == max(player.empty_s - 0.05 - first_s, 0)
 
 
-FLOW: FlowPlan = {
-    "sender": "a",
-    "receiver": "b",
-    "algorithm": ALGORITHM,
-    "port": 1,
-    "duration_s": 9,
-    "workload": PLAN,
-}
+FLOW: FlowPlan = {"sender": "a", "receiver": "b", "algorithm": ALGORITHM, "port": 1, "duration_s": 9, "workload": PLAN}
 NODE: DownloadRecord = {
     "data_ns": 10**9,
     "until_ns": 2 * 10**9,

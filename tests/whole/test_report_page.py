@@ -67,13 +67,7 @@ def of_senders() -> list[str]:
 
 def test_every_part_of_the_report_is_there(report: Report) -> None:
     paths = report.paths
-    written = (
-        paths.page,
-        paths.summary_csv,
-        paths.outcomes_csv,
-        paths.summary_md,
-        paths.summary_txt,
-    )
+    written = (paths.page, paths.summary_csv, paths.outcomes_csv, paths.summary_md, paths.summary_txt)
     assert all(path.stat().st_size > 0 for path in (*written, *paths.tables, *paths.figures))
 
 
@@ -163,9 +157,7 @@ def test_every_element_is_closed(elements: Elements) -> None:
     assert elements.open == []
 
 
-def test_every_name_of_an_element_is_used_once_and_every_link_on_the_page_leads_somewhere(
-    elements: Elements,
-) -> None:
+def test_every_name_of_an_element_is_used_once_and_every_link_on_the_page_leads_somewhere(elements: Elements) -> None:
     names = [given["id"] for _, given in elements.found if "id" in given]
     assert len(names) == len(set(names))
     targets = [value for _, given in elements.found for key, value in given.items() if key in ("href", "xlink:href")]
