@@ -36,6 +36,7 @@ from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 
 BUILD_MINUTES = 7
+USUAL_CCAS = "search,cubic"  # over a profile, where none are named
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,11 @@ class Request:
                 if value is not None:
                     raise field_error(COMMAND_LINE, name, value, "used with --profile, not with a scenario")
             if self.scenario is None:
-                raise UserError(f"{COMMAND_LINE}: must name a scenario (see 'lab list'), or --profile and --cca")
+                raise UserError(f"{COMMAND_LINE}: must name a scenario (see 'lab list'), or --profile")
             return load_experiment(self.scenario, overrides)
         if self.scenario is not None:
             raise field_error(COMMAND_LINE, "profile", self.profile, f"left out with a scenario ({self.scenario})")
-        if not self.ccas:
-            raise field_error(COMMAND_LINE, "profile", self.profile, "used with --cca, such as --cca search,cubic")
-        ccas = [cca.strip() for cca in self.ccas.split(",")]
+        ccas = [cca.strip() for cca in (USUAL_CCAS if self.ccas is None else self.ccas).split(",")]
         return try_link(self.profile, ccas, overrides | {"topology": self.topology})
 
 

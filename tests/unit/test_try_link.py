@@ -35,7 +35,7 @@ def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("", "must name a scenario (see 'lab list'), or --profile and --cca"),
+        ("", "must name a scenario (see 'lab list'), or --profile"),
         ("--profile no-such --cca cubic", "profile=no-such: must be a known profile of trace-profiles/: "),
         (
             "--profile geo-viasat --cca cubic,no-such",
@@ -45,7 +45,7 @@ def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
             "--profile geo-viasat --cca cubic,cubic",
             "ccas=['cubic', 'cubic']: must be a list that names each sender once",
         ),
-        ("--profile geo-viasat", "profile=geo-viasat: must be used with --cca, such as --cca search,cubic"),
+        ("--profile geo-viasat --cca ,", "cca=: must be a known sender of lab/cca.yml or a package: "),
         ("geo --profile geo-viasat --cca cubic", "profile=geo-viasat: must be left out with a scenario (geo)"),
         ("geo --cca cubic", "cca=cubic: must be used with --profile, not with a scenario"),
         ("geo --topology path", "topology=path: must be used with --profile, not with a scenario"),
