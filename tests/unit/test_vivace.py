@@ -107,9 +107,7 @@ class TestRateControl:
         core = trying(startup_library)
         difference = core.utility(10_500, 5000) - core.utility(9_500)
         assert trial(core, higher=(5000, 0)) == difference > 0
-
-    def test_losses_turn_it(self, startup_library: Path) -> None:
-        assert trial(trying(startup_library), higher=(20_000, 0)) == -500
+        assert trial(trying(startup_library), higher=(20_000, 0)) == -500  # losses turn it
 
 
 class TestConfidenceAmplifier:

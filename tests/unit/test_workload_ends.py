@@ -144,30 +144,15 @@ def test_a_player_requests_no_more_than_its_buffer_holds_and_counts_its_stalls()
 
 FLOW: FlowPlan = {"sender": "a", "receiver": "b", "algorithm": ALGORITHM, "port": 1, "duration_s": 9, "workload": PLAN}
 NODE: DownloadRecord = {
-    "data_ns": 10**9,
-    "until_ns": 2 * 10**9,
-    "retransmits_pkts": 0,
-    "iperf3": None,
-    "iperf3_error": "none",
-}
+    "data_ns": 10**9, "until_ns": 2 * 10**9, "retransmits_pkts": 0, "iperf3": None, "iperf3_error": "none",
+}  # fmt: skip
 MEASURED: Download = {
-    "flow": 1,
-    "data_s": 0.5,
-    "end_s": 9.0,
-    "seconds": 8.5,
-    "bytes": 1,
-    "throughput_mbps": 0.0,
-    "retransmits_pkts": 0,
-    "iperf3": {},
-}
+    "flow": 1, "data_s": 0.5, "end_s": 9.0, "seconds": 8.5, "bytes": 1, "throughput_mbps": 0.0,
+    "retransmits_pkts": 0, "iperf3": {},
+}  # fmt: skip
 CLIENT = {"whole_ns": [[10**9, 11 * 10**8], [10**9, 12 * 10**8]], "stalled_s": 0.0}
-SERVER = {
-    "limited_ns": [[9 * 10**8, 1], [10**9, 0]],
-    "samples": 2,
-    "busy_us": 5,
-    "rwnd_limited_us": 0,
-    "sndbuf_limited_us": 0,
-}
+LIMITED = [[9 * 10**8, 1], [10**9, 0]]
+SERVER = {"limited_ns": LIMITED, "samples": 2, "busy_us": 5, "rwnd_limited_us": 0, "sndbuf_limited_us": 0}
 
 
 def read(folder: Path, client: object = CLIENT, server: object = SERVER) -> Any:
@@ -216,13 +201,10 @@ def test_a_log_that_breaks_its_contract_is_one_line(
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000])
-def test_a_log_that_is_no_json_is_one_line(tmp_path: Path, text: str) -> None:
+def test_a_log_that_is_no_json_or_missing_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        workload.read(tmp_path, FLOW, NODE, MEASURED)
     read(tmp_path)
     (tmp_path / workload.CLIENT).write_text(text)
     with pytest.raises(UserError, match="must be whole JSON"):
-        workload.read(tmp_path, FLOW, NODE, MEASURED)
-
-
-def test_a_missing_log_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="No such file"):
         workload.read(tmp_path, FLOW, NODE, MEASURED)

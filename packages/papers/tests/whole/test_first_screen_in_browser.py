@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
 from tests.axe import violations
 from tests.browser import Browser, chromium
 from tests.first_screen import LINKS, SENDERS, example
-from bench.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
 
 MOST_BYTES = 8_000_000
 
