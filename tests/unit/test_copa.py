@@ -59,12 +59,10 @@ class TestSlowStart:
 class TestUpdateRule:
     """v / (delta cwnd) for each acknowledged packet."""
 
-    def test_not_above_the_target_a_round_trip_adds_one_by_delta(self, startup_library: Path) -> None:
+    def test_above_or_not_above_the_target_a_round_trip_takes_or_adds_one_by_delta(self, startup_library: Path) -> None:
         core = settled(startup_library)
         core.round()
         assert core.cwnd == pytest.approx(102, abs=0.1)
-
-    def test_above_the_target_it_takes_as_much(self, startup_library: Path) -> None:
         core = settled(startup_library)
         core.ack(rtt_us=2 * LEAST_US, after_us=10 * LEAST_US)
         assert core.cwnd == pytest.approx(100 - 2 / 100, abs=0.001)
