@@ -36,11 +36,8 @@ def test_an_exit_is_judged_by_the_times_of_capacity_and_of_the_first_signal(
     assert by_time(left, capacity_s, signal_s) is found
 
 
-def test_an_exit_from_a_link_with_signs_of_a_queue_but_no_capacity_found_is_not_judged() -> None:
+def test_what_never_left_slow_start_or_has_no_capacity_but_signs_of_a_queue_is_not_judged() -> None:
     assert by_time(LEFT, capacity_s=None, signal_s=None, filling=True) is None
-
-
-def test_a_sender_that_never_left_slow_start_has_no_class() -> None:
     assert by_time(None, capacity_s=9.0, signal_s=None) is None
     assert by_bitrate(None, 100.0, 90.0, None) is None
 

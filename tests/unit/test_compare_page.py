@@ -58,16 +58,15 @@ def rows(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-def test_the_page_is_one_small_file_that_fetches_nothing(written: tuple[Path, Ranked]) -> None:
+def test_the_page_is_one_small_file_that_fetches_nothing_and_opens_the_trials_of_its_runs(
+    written: tuple[Path, Ranked],
+) -> None:
     page = page_of(written)
     assert len(page.encode()) < MOST_BYTES
     assert not re.findall(
         r"""(?:src|href)=["'](?!#|data:|\.\./|https://www\.rfc-editor\.org/rfc/rfc9743|[a-z-]+\.\w+["'])""", page
     )
     assert "@import" not in page
-
-
-def test_every_cell_opens_the_trials_of_its_run(written: tuple[Path, Ranked]) -> None:
     folder = written[0]
     opened = set(re.findall(r'href="(\.\./[^"]*)"', page_of(written)))
     assert {(folder / path).resolve().parents[1].name for path in opened} == {"compare-geo", "compare-wired"}
@@ -125,10 +124,14 @@ def test_senders_share_a_rank_until_they_separate(compared: tuple[Comparison, li
     assert geo.places[PRIMARY]["cubic_plain"].best > 1
 
 
-def test_an_object_that_no_download_had_whole_is_no_measure(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_an_object_or_a_rival_that_no_download_had_is_no_measure(
+    compared: tuple[Comparison, list[LinkResult]], written: tuple[Path, Ranked]
+) -> None:
     for found in compared[1]:
         assert "object_100000" in found.values
         assert "object_20000000" not in found.values
+    page = page_of(written)
+    assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
 def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_did_not_arrive(
@@ -160,11 +163,6 @@ def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separate
     assert "is tied with CUBIC with HyStart (" in tied
     assert "CUBIC without HyStart (" in open_
     assert "BBR v1 (" in open_
-
-
-def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Ranked]) -> None:
-    page = page_of(written)
-    assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
 def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Ranked]) -> None:

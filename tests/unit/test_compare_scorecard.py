@@ -24,15 +24,14 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
-def test_the_scorecard_claims_only_what_a_trial_tested(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
     comparison, found = compared
     state = {row.section: row.state for row in scorecard(comparison, found)}
     assert {name for name, each in state.items() if each != NOT_RUN} == {"5.1.2", "5.1.3", "5.1.5", "6.1", "6.3", "6.4"}
     none = [replace(each, stored=None, values={}, pairs={}, places={}) for each in found]
     assert {row.state for row in scorecard(comparison, none)} == {NOT_RUN}
-
-
-def test_a_claim_of_the_scorecard_needs_its_link(compared: tuple[Comparison, list[LinkResult]]) -> None:
     comparison, found = compared
     state = {row.section: row.state for row in scorecard(comparison, found[:1])}
     assert state["6.4"] == "run"

@@ -43,12 +43,10 @@ class TestSlowStart:
         core.state.cwnd_fp = 22 << 16
         assert core.ack(rtt_us=LEAST_US + queueing_us, after_us=200_000) == leaves
 
-    def test_a_sender_that_the_window_does_not_limit_does_not_grow(self, startup_library: Path) -> None:
+    def test_it_ends_with_a_loss_and_does_not_grow_where_the_window_is_no_limit(self, startup_library: Path) -> None:
         core = Core(startup_library)
         core.ack(limited=0)
         assert core.cwnd == 10
-
-    def test_a_loss_ends_it(self, startup_library: Path) -> None:
         core = Core(startup_library)
         core.round()
         core.lose()
@@ -133,13 +131,11 @@ class TestCompeting:
         self.full(core, 1)
         assert core.state.inverse_delta in (before // 2, before // 2 + 1, before // 2 + 2)
 
-    def test_an_empty_queue_ends_it(self, startup_library: Path) -> None:
+    def test_an_empty_queue_ends_it_and_it_can_be_switched_off(self, startup_library: Path) -> None:
         core = settled(startup_library)
         self.full(core, 30)
         core.round(LEAST_US, acks=20)
         assert (core.state.competing, core.state.inverse_delta) == (0, 2)
-
-    def test_it_can_be_switched_off(self, startup_library: Path) -> None:
         core = settled(startup_library, params=Params(competes=0))
         self.full(core, 30)
         assert (core.state.competing, core.state.inverse_delta) == (0, 2)

@@ -20,13 +20,10 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_file_of_any_length_is_read_whole(tmp_path: Path) -> None:
+def test_a_file_is_read_whole_and_replaced_whole_but_not_made(tmp_path: Path) -> None:
     for text in ("", "1\n", "a line\n" * 50_000):
         (tmp_path / "file").write_text(text)
         assert small_file.read(tmp_path / "file") == text
-
-
-def test_a_text_replaces_a_longer_one_and_no_file_is_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a longer text")
     small_file.write(tmp_path / "file", "1")
     assert (tmp_path / "file").read_text() == "1"

@@ -42,13 +42,10 @@ def row() -> dict[str, object]:
     return summary.row(by_predicate=pl.col("heuristic") == "truth", named=True)
 
 
-def test_an_invalid_trial_counts_as_a_trial_and_nowhere_else(row: dict[str, object]) -> None:
+def test_an_invalid_trial_counts_nowhere_else_and_shares_have_wilsons_interval(row: dict[str, object]) -> None:
     assert (row["trials"], row["valid"], row["judged"]) == (5, 4, 3)
     assert (row["exit_trials"], row["capacity_trials"], row["loss_trials"]) == (3, 3, 2)
     assert row["chokepoint_pct"] == 0
-
-
-def test_shares_are_of_the_judged_trials_with_the_95_percent_interval_of_wilson(row: dict[str, object]) -> None:
     assert row["early_pct"] == pytest.approx(200 / 3)
     assert (row["early_lo_pct"], row["early_hi_pct"]) == pytest.approx((20.765, 93.851), abs=0.01)
     assert (row["late_lo_pct"], row["late_hi_pct"]) == pytest.approx(wilson_pct(1, 3))

@@ -123,12 +123,6 @@ def test_a_plan_of_tc_alone_differs_in_its_qdiscs_and_needs_no_replaying_module(
     assert not {"sch_replay", "sch_delay_line"} & set(needed_modules(shaped_by(LEO, "netem")))
 
 
-def test_the_usual_trial_imports_nothing_for_tc_alone() -> None:
-    program = "import sys, lab.node.trial, lab.node.guest; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)
-    assert not {"lab.node.qdiscs.tc_alone", "lab.node.qdiscs.stepping"} & set(done.stdout.split())
-
-
 def test_in_real_time_tbf_stays_with_room_for_a_late_timer() -> None:
     usual = {shape["part"]: shape["spec"] for shape in in_real_time(plan_of(LEO), "netns")["shapes"]}
     by_tc = in_real_time(plan_of(shaped_by(LEO, "netem")), "netns")
@@ -137,12 +131,15 @@ def test_in_real_time_tbf_stays_with_room_for_a_late_timer() -> None:
     assert other["bottleneck"]["burst_bytes"] == 1600 + round(other["bottleneck"]["rate_bps"] / 8 * 0.0005)
 
 
-def test_runs_have_a_folder_of_their_own_and_a_digest_of_the_shaper() -> None:
+def test_runs_have_a_folder_of_their_own_and_the_usual_trial_imports_nothing_for_tc_alone() -> None:
     usual, other = specification(LEO), specification(shaped_by(LEO, "netem"))
     assert (usual["shaper"], other["shaper"]) == ("replay", "netem")
     assert other["name"] == f"{usual['name']}-netem"
     assert "shaper" not in usual["digests"]  # as in runs that were stored before there was a choice
     assert {part: digest for part, digest in other["digests"].items() if part != "shaper"} == usual["digests"]
+    program = "import sys, lab.node.trial, lab.node.guest; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)
+    assert not {"lab.node.qdiscs.tc_alone", "lab.node.qdiscs.stepping"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(("stored", "now"), [("netem", "replay"), ("replay", "netem")])

@@ -73,7 +73,9 @@ def test_without_its_capture_a_trial_has_the_same_tables(tmp_path: Path) -> None
     assert without.packets.equals(with_it.packets)
 
 
-def test_its_json_has_what_was_requested_and_what_the_node_reported(tmp_path: Path) -> None:
+def test_its_json_has_what_was_requested_and_what_the_node_reported_and_its_log_begins_with_init(
+    tmp_path: Path,
+) -> None:
     meta = run_trial(job(tmp_path))
     assert (meta["cca"], meta["trial"], meta["scenario"], meta["profile"]) == ("cubic", 3, "test", "test")
     assert (meta["seed"], meta["mss_bytes"], meta["duration_s"]) == (PLAN["seed"], PLAN["mss_bytes"], 4)
@@ -82,6 +84,8 @@ def test_its_json_has_what_was_requested_and_what_the_node_reported(tmp_path: Pa
     for name in ("applied", "probes", "counters", "capture", "changes", "kernel"):
         assert meta[name] == NODE[name]
     assert (meta["backend"], meta["engine"], "machine" in meta) == ("virtual", "netns", False)
+    run_trial(job(tmp_path))
+    assert read_log(tmp_path, "cubic-003") == "Run /usr/bin/python3 as init process\ncubic: a line of the kernel\n"
 
 
 def test_what_is_stored_of_a_trial_is_as_approved(tmp_path: Path) -> None:
@@ -190,11 +194,6 @@ def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
     spec = {"kind": "replay"} | ({"mode": mode, "start_bps": 5} if mode else {})
     rows = [(quantity, *each) for quantity, of in found.items() for each in of]
     assert read_link(tmp_path, [shape(part, spec, "steps.tsv")], 1.0).rows() == rows
-
-
-def test_the_kernels_log_is_stored_from_its_init_on(tmp_path: Path) -> None:
-    run_trial(job(tmp_path))
-    assert read_log(tmp_path, "cubic-003") == "Run /usr/bin/python3 as init process\ncubic: a line of the kernel\n"
 
 
 def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_path: Path) -> None:
