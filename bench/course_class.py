@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -21,10 +22,9 @@ from lab_course.solved import SOLUTION
 from lab_course.submission import student_file
 from lab_course.whole_class import TABLE
 
-from bench.measured import Figure, show_and_store
+from bench.measured import Figure, measure_and_store
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.base.scratch import scratch_folder
 
 ASSIGNMENT, STUDENTS, JOBS = "3", 60, 2
 TARGET_MIN = 60
@@ -77,13 +77,6 @@ def _grade(folder: Path, submissions: list[Path]) -> None:
         raise UserError(f"lab grade: {done.stdout.strip()}")
 
 
-def main() -> None:
-    """Measure, print and store."""
-    count = int(sys.argv[1]) if sys.argv[1:] else STUDENTS
-    with scratch_folder() as folder:
-        figures = measure(folder, count)
-    show_and_store("course", COMMAND, figures)
-
-
 if __name__ == "__main__":
-    main()
+    students = int(sys.argv[1]) if sys.argv[1:] else STUDENTS
+    measure_and_store("course", COMMAND, partial(measure, count=students))

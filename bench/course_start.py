@@ -18,10 +18,9 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from bench.measured import Figure, show_and_store
+from bench.measured import Figure, measure_and_store
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.base.scratch import scratch_folder
 
 STUDENT, FOLDER = "student-1", "1-watch-slow-start"
 TARGET_MIN, PATIENCE_S = 5, 300
@@ -119,12 +118,5 @@ def _answers(address: str) -> bool:
         return False
 
 
-def main() -> None:
-    """Measure, print and store."""
-    with scratch_folder() as folder:
-        figures = measure(folder)
-    show_and_store("course-start", COMMAND, figures)
-
-
 if __name__ == "__main__":
-    main()
+    measure_and_store("course-start", COMMAND, measure)

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from bench import measured
 from bench.earlier_cubic import with_earlier_cubic
-from bench.measured import Figure
+from bench.measured import Figure, run_command
 from lab.backends.virtual import Virtual
-from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.images.image import Image
@@ -137,8 +136,4 @@ def main(versions: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:] or DEBIAN)
-    except UserError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+    run_command(main, sys.argv[1:] or DEBIAN)

@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -17,6 +17,7 @@ from lab.base import paths
 from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.processor import processor
+from lab.base.scratch import scratch_folder
 
 Machine = dict[str, str | int | float]
 PUBLISHED = paths.REPO / "docs" / "measurements"
@@ -77,6 +78,27 @@ def show_and_store(name: str, command: str, figures: list[Figure]) -> None:
         most = f" (at most {figure['target']})" if "target" in figure else ""
         print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
     print(store(name, command, figures))
+
+
+def measure_and_store(name: str, command: str, measure: Callable[[Path], list[Figure]]) -> None:
+    """Measure in a scratch folder, print and store."""
+    with scratch_folder() as folder:
+        figures = measure(folder)
+    show_and_store(name, command, figures)
+
+
+def rounded(name: str, value: float, unit: str, digits: int = 3) -> Figure:
+    """Round a value to `digits` decimals."""
+    return {"name": name, "value": round(value, digits), "unit": unit}
+
+
+def run_command(main: Callable[[list[str]], object], words: list[str]) -> None:
+    """Run a benchmark's command: what the user can mend is one line and status 2, no traceback."""
+    try:
+        main(words)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
 
 
 def machine() -> Machine:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 
-from bench.measured import Figure, store
+from bench.measured import Figure, run_command, store
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.evaluation.short_flows import REFERENCE, Cost, costs, short_flows
@@ -89,8 +89,4 @@ def main(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except UserError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+    run_command(main, sys.argv[1:])

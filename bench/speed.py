@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import measured
-from bench.measured import Figure
+from bench.measured import Figure, rounded
 from bench.processor_time import Clock, processor_clock
 from lab.backends.virtual import Virtual
 from lab.base import sandbox
@@ -63,13 +63,9 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
         packets = pl.read_parquet(jobs[-1].folder / "packets.parquet", columns=["t_s"]).height
         figures = [*_of_geo(phases, seconds, packets), *_of_short(short, backend, scratch, clock)]
         ours_s, tshark_s = (_cost(partial(work, capture), clock) for work in (_to_parquet, _tshark(backend)))
-        figures.append(_figure("packets to Parquet, over tshark's fields to /dev/null", ours_s / tshark_s, "ratio"))
+        figures.append(rounded("packets to Parquet, over tshark's fields to /dev/null", ours_s / tshark_s, "ratio"))
     _show(figures, console)
     measured.store("speed", f"make bench BENCH={seconds}", figures)
-
-
-def _figure(name: str, value: float, unit: str) -> Figure:
-    return {"name": name, "value": round(value, 3), "unit": unit}
 
 
 def _cost(work: Callable[[], object], clock: Clock) -> float:
@@ -94,9 +90,9 @@ def _phases(job: Job, clock: Clock) -> list[float]:
 def _of_geo(phases: Sequence[Sequence[float]], seconds: int, packets: int) -> list[Figure]:
     costs = {name: median(each) for name, each in zip(PHASES, zip(*phases, strict=True), strict=True)}
     return [
-        *(_figure(f"GEO trial of {seconds} s: {name}", cost, S) for name, cost in costs.items()),
-        _figure("GEO: virtual seconds per processor second", seconds / sum(costs.values()), "ratio"),
-        _figure("decoding and storing, per captured packet", 1e6 * costs[PHASES[2]] / packets, "µs of a processor"),
+        *(rounded(f"GEO trial of {seconds} s: {name}", cost, S) for name, cost in costs.items()),
+        rounded("GEO: virtual seconds per processor second", seconds / sum(costs.values()), "ratio"),
+        rounded("decoding and storing, per captured packet", 1e6 * costs[PHASES[2]] / packets, "µs of a processor"),
     ]
 
 
@@ -112,8 +108,8 @@ def _of_short(short: Experiment, backend: Virtual, scratch: Path, clock: Clock) 
         median(boot_s(trials, f"short-{trials}-{number}") for number in range(TIMES)) for trials in (1, IN_A_BOOT)
     )
     return [
-        _figure("trial of 1 s in a boot of its own", one_s, S),
-        _figure("each further trial of 1 s in that boot", (many_s - one_s) / (IN_A_BOOT - 1), S),
+        rounded("trial of 1 s in a boot of its own", one_s, S),
+        rounded("each further trial of 1 s in that boot", (many_s - one_s) / (IN_A_BOOT - 1), S),
     ]
 
 

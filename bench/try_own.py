@@ -11,11 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from bench.measured import Figure, show_and_store
+from bench.measured import Figure, measure_and_store
 from lab.backends.own_trees import virtual_tree
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError
-from lab.base.scratch import scratch_folder
 from lab.kernel import build
 from lab.kernel.own.build import build_own
 from lab.kernel.own.source import read_source
@@ -86,12 +85,5 @@ def _try_s(results: Path, file: Path, *options: str) -> float:
     return time.monotonic() - began_s
 
 
-def main() -> None:
-    """Measure, print and store."""
-    with scratch_folder() as folder:
-        figures = measure(folder)
-    show_and_store("try", COMMAND, figures)
-
-
 if __name__ == "__main__":
-    main()
+    measure_and_store("try", COMMAND, measure)

@@ -19,7 +19,7 @@ from lab_whatif.replay import emulated
 from rich.console import Console
 
 from bench import measured
-from bench.measured import Figure
+from bench.measured import Figure, run_command
 from lab.backends.virtual import find_built
 from lab.base import paths
 from lab.base.errors import UserError
@@ -155,8 +155,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except UserError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+    run_command(main, sys.argv[1:])

@@ -32,7 +32,7 @@ from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
 from tests.examples import examples
 
-pytest_plugins = ["tests.strict_skips"]
+pytest_plugins = ["bench.strict_skips"]
 
 TRIED = examples(settings.get_profile("default").max_examples)
 settings.register_profile("unhurried", deadline=None, max_examples=TRIED)  # a busy machine is no failure
@@ -64,12 +64,7 @@ LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct
 
 
 def experiment_on(
-    profile: Profile,
-    *ccas: str,
-    duration_s: int = 4,
-    trials: int = 1,
-    seed: int = 1,
-    **fields: Any,
+    profile: Profile, *ccas: str, duration_s: int = 4, trials: int = 1, seed: int = 1, **fields: Any
 ) -> Experiment:
     """Build an experiment over a profile of the test's own."""
     scenario = Scenario(

@@ -195,14 +195,7 @@ class _Sender:
 
 def packet(t_s: float, to_client: bool, **fields: Any) -> dict[str, Any]:
     """A row of packets.parquet; a plain ACK unless the fields differ."""
-    plain = {
-        "flags": ACK,
-        "seq_bytes": 0,
-        "ack_bytes": 0,
-        "len_bytes": 0,
-        "window_bytes": 65535,
-        "sack_edges": 0,
-    }
+    plain = {"flags": ACK, "seq_bytes": 0, "ack_bytes": 0, "len_bytes": 0, "window_bytes": 65535, "sack_edges": 0}
     known = plain | {"tsval": _tick(t_s), "tsecr": 0} | fields
     return {"t_s": t_s, "flow": 1, "to_client": to_client, "frame_bytes": 66 + known["len_bytes"]} | known
 

@@ -8,12 +8,11 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.measured import PUBLISHED, Figure, store
+from bench.measured import PUBLISHED, Figure, run_command, store
 from bench.questions.answers import rows
 from bench.questions.experiments import places, run
 from bench.questions.schema import names, question
 from lab.base import paths
-from lab.base.errors import UserError
 from lab.kernel.build import find
 
 NAME, COMMAND = "search-answers", "make bench-search"
@@ -54,8 +53,4 @@ def _write(answers: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except UserError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+    run_command(main, sys.argv[1:])

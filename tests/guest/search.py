@@ -41,10 +41,7 @@ class Watch:
 
 
 def watched(
-    link: dict[str, Any],
-    cases: list[Case],
-    sends: list[Send],
-    sysctls: dict[str, str] | None = None,
+    link: dict[str, Any], cases: list[Case], sends: list[Send], sysctls: dict[str, str] | None = None
 ) -> list[dict[str, Exit]]:
     """Send as an application does, and then as fast as can be: with each version and its parameters.
 

@@ -62,18 +62,14 @@ def trial(tree: CopiedTree) -> Trial:
     return Trial(folder)
 
 
-def test_a_trial_behind_an_added_queue_is_valid_and_the_queue_is_read_back(trial: Trial) -> None:
+def test_a_trial_behind_an_added_queue_is_valid_and_the_queue_is_planned_read_back_and_holds_its_limit(
+    trial: Trial,
+) -> None:
     assert trial.valid
     (bottleneck,) = (shape for shape in trial.meta["applied"] if shape["part"] == "bottleneck")
     assert bottleneck["got"]["child"] == {"limit_pkts": LIMIT_PKTS}
-
-
-def test_the_added_queue_holds_as_many_packets_as_its_limit(trial: Trial) -> None:
     assert trial.qdisc["backlog_pkts"].max() == LIMIT_PKTS
     assert trial.qdisc["drops_pkts"].max() > 0  # type: ignore[operator]
-
-
-def test_the_plan_states_the_added_queue(trial: Trial) -> None:
     plan = json.loads((trial.path / "plan.json").read_text())
     specs = [shape["spec"] for shape in plan["shapes"]]
     assert {"kind": "pfifo_head_drop", "limit_pkts": LIMIT_PKTS} in [spec.get("child") for spec in specs]

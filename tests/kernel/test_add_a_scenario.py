@@ -50,19 +50,13 @@ def test_the_page_of_all_results_shows_it(
     assert "What does a test see?" in page.read_text()
 
 
-def test_a_wrong_field_of_an_added_scenario_is_refused_by_check(tmp_path: Path) -> None:
+def test_what_is_wrong_with_an_added_scenario_is_refused(tmp_path: Path) -> None:
     file = scenario_file(tmp_path, profile="nowhere")
     message = refused(lab(tmp_path / "results", "check", LAB_SCENARIOS=str(tmp_path)))
     assert message.startswith(f"{file}: profile=nowhere: must be a known profile of trace-profiles/: ")
-
-
-def test_a_scenario_with_the_name_of_one_of_the_labs_is_refused(tmp_path: Path) -> None:
     file = scenario_file(tmp_path).rename(tmp_path / "geo.yml")
     message = refused(lab(tmp_path / "results", "check", LAB_SCENARIOS=str(tmp_path)))
     assert message == f"{file}: name=geo: must be another name: lab/scenarios/geo.yml has it"
-
-
-def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     missing = tmp_path / "nowhere"
     message = refused(lab(tmp_path / "results", "list", LAB_SCENARIOS=str(missing)))
     assert message == f"environment: LAB_SCENARIOS={missing}: must be a folder"

@@ -115,26 +115,20 @@ def exit_of(tree: CopiedTree, sender: str) -> dict[str, object]:
     return row
 
 
-def test_added_senders_are_listed_with_what_ends_their_slow_start(tree: CopiedTree) -> None:
+def test_added_senders_are_listed_and_shown_with_what_is_their_files(tree: CopiedTree) -> None:
     listed = {line.split()[0]: line for line in tree.lab("cca", "list").splitlines()}
     assert listed["capped"].endswith("a window of 64 packets")
     assert listed["search_mine"].endswith("SEARCH: delivered bytes stop doubling")
-
-
-def test_a_cause_that_only_the_added_module_knows_reaches_the_tables(tree: CopiedTree) -> None:
-    row = exit_of(tree, "capped")
-    assert row["cause"] == "window_of_64"
-    assert row["cwnd_pkts"] == row["ssthresh_pkts"] == 64
-
-
-def test_an_added_version_of_search_leaves_slow_start_by_it(tree: CopiedTree) -> None:
-    assert exit_of(tree, "search_mine")["cause"] == "search"
-
-
-def test_the_parameters_of_an_added_version_are_those_of_its_file(tree: CopiedTree) -> None:
     shown = tree.lab("cca", "show", "search_mine")
     assert "parameter   bins = 12   " in shown
     assert "flow_bytes" in shown
+
+
+def test_what_only_the_added_modules_know_reaches_the_tables(tree: CopiedTree) -> None:
+    row = exit_of(tree, "capped")
+    assert row["cause"] == "window_of_64"
+    assert row["cwnd_pkts"] == row["ssthresh_pkts"] == 64
+    assert exit_of(tree, "search_mine")["cause"] == "search"
 
 
 def test_added_senders_appear_in_the_summary_and_on_the_page(tree: CopiedTree) -> None:

@@ -65,14 +65,13 @@ def test_the_client_gets_the_rate_that_was_requested(measured: tuple[Known, Tria
     assert rate_mbps == pytest.approx(known.rate_mbps, rel=RATE_TOLERANCE)
 
 
-def test_a_packet_takes_the_delay_that_was_requested_each_way(measured: tuple[Known, Trial]) -> None:
+def test_each_packet_takes_the_delay_that_was_requested_and_the_handshake_the_round_trip(
+    measured: tuple[Known, Trial],
+) -> None:
     known, trial = measured
     for probe, asked_ms in zip(trial.meta["probes"], (known.down_ms, known.up_ms), strict=True):
         delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
         assert delays_ms == [pytest.approx(asked_ms, abs=DELAY_TOLERANCE_MS)] * PROBES
-
-
-def test_the_handshake_takes_the_base_round_trip(measured: tuple[Known, Trial]) -> None:
     known, trial = measured
     requested = trial.packets.filter(pl.col("flags") == SYN)["t_s"].to_list()
     answered = trial.packets.filter(pl.col("flags") == SYN | ACK)["t_s"].to_list()
@@ -80,23 +79,19 @@ def test_the_handshake_takes_the_base_round_trip(measured: tuple[Known, Trial]) 
     assert rtts_ms == [pytest.approx(known.down_ms + known.up_ms, abs=DELAY_TOLERANCE_MS)] * 2
 
 
-def test_nothing_is_reordered_or_lost_on_the_way(measured: tuple[Known, Trial]) -> None:
+def test_nothing_is_reordered_or_lost_on_the_way_and_the_certificate_has_the_same_tolerances(
+    measured: tuple[Known, Trial],
+) -> None:
     _, trial = measured
     assert (arrivals(trial)["seq_bytes"].diff().drop_nulls() > 0).all()
     assert (trial.acks["snd_una_bytes"].diff().drop_nulls() >= 0).all()
     assert trial.retransmits.is_empty()
-
-
-def test_the_tolerances_are_those_of_the_certificate(measured: tuple[Known, Trial]) -> None:
     assert measured[1].valid, measured[1].meta["certificate"]
 
 
-def test_the_queue_grows_to_the_buffer_that_was_requested(small_trial: Trial) -> None:
+def test_the_queue_grows_to_the_buffer_and_drops_begin_when_it_is_full_and_not_before(small_trial: Trial) -> None:
     peak_bytes = small_trial.qdisc["backlog_bytes"].max()
     assert SMALL.down.buffer_bytes - FRAME_BYTES < peak_bytes <= SMALL.down.buffer_bytes  # type: ignore[operator]
-
-
-def test_drops_begin_when_the_buffer_is_full_and_not_before(small_trial: Trial) -> None:
     before_ms = 10.0
     first_s = small_trial.qdisc.filter(pl.col("drops_pkts") > 0)["t_s"][0]
     just_before = small_trial.qdisc.filter(pl.col("t_s").is_between(first_s - before_ms / 1e3, first_s, closed="left"))
@@ -158,12 +153,9 @@ def test_acks_reach_the_server_in_frames_that_hold_so_many(framed: Trial) -> Non
     assert frames["pkts"][1:-1].median() == FRAME_PKTS
 
 
-def test_frames_keep_the_order(framed: Trial) -> None:
+def test_frames_keep_the_order_and_hold_nothing_back_on_an_idle_link(framed: Trial) -> None:
     assert (framed.acks["snd_una_bytes"].diff().drop_nulls() >= 0).all()
     assert framed.valid, framed.meta["certificate"]
-
-
-def test_frames_hold_nothing_back_on_an_idle_link(framed: Trial) -> None:
     up = framed.meta["probes"][1]
     delays_ms = [delay_us / 1e3 for _, delay_us in up["arrived"]]
     assert min(delays_ms) >= 20.0 - DELAY_TOLERANCE_MS

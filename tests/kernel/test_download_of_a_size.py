@@ -23,12 +23,9 @@ def download(bench: Bench) -> Trial:
     return bench.run(experiment_on(FAR, "cubic", duration_s=AT_MOST_S, size_bytes=SIZE_BYTES), "cubic", "of-a-size")
 
 
-def test_it_is_valid_and_whole(download: Trial) -> None:
+def test_it_is_valid_and_ends_with_the_acknowledgement_of_the_segment_that_completes_the_size(download: Trial) -> None:
     assert download.valid, download.meta["certificate"]
     assert download.meta["flows"][0]["bytes"] >= SIZE_BYTES
-
-
-def test_it_ends_with_the_acknowledgement_of_the_segment_that_completes_the_size(download: Trial) -> None:
     flow = download.meta["flows"][0]
     arrived = download.packets.filter(pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
     assert SIZE_BYTES <= flow["bytes"] < SIZE_BYTES + 2 * download.meta["mss_bytes"]

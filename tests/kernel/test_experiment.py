@@ -35,39 +35,28 @@ def rows(results: tuple[Path, str]) -> dict[tuple[str, str], dict[str, str]]:
         return {(row["cca"], row["heuristic"]): row for row in csv.DictReader(file)}
 
 
-def test_it_prints_first_what_it_will_do_where_and_for_how_long(results: tuple[Path, str]) -> None:
+def test_it_prints_first_what_it_will_do_and_last_where_everything_lies(results: tuple[Path, str]) -> None:
     reported = results[1]
     assert f"2 trials of {SECONDS} s, 1 of each sender (cubic, cubic_plain), on link {PROFILE}" in reported
     assert f"results in {results[0] / 'mine'}" in reported
     assert "min in all" in reported
-
-
-def test_it_ends_with_where_everything_lies(results: tuple[Path, str]) -> None:
     ends = [(line[:10].strip(), Path(line[10:])) for line in results[1].splitlines()[-4:]]
     assert [name for name, _ in ends] == ["page", "figures", "summary", "raw data"]
     assert all(path.exists() for _, path in ends)
 
 
-def test_latest_points_to_the_complete_run(results: tuple[Path, str]) -> None:
-    latest = results[0] / "mine" / "latest"
-    assert latest.is_symlink()
-    assert Run(latest).complete
-    assert (latest / "report.html").stat().st_size > 10_000
-
-
-def test_the_summary_begins_with_the_public_columns(results: tuple[Path, str]) -> None:
+def test_the_summary_begins_with_the_public_columns_and_has_a_row_a_sender_and_heuristic(
+    results: tuple[Path, str], rows: dict[tuple[str, str], dict[str, str]]
+) -> None:
     with (results[0] / "mine/latest/summary.csv").open(newline="") as file:
         header = next(csv.reader(file))
     public = PUBLIC + [mean + suffix for mean in MEANS for suffix in ("", "_sd")]
     assert header[: len(public)] == public
-
-
-def test_there_is_a_row_a_sender_and_heuristic(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     assert set(rows) == {(cca, heuristic) for cca in ("cubic", "cubic_plain") for heuristic in HEURISTICS}
     assert {(row["trials"], row["valid"]) for row in rows.values()} == {("1", "1")}
 
 
-def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> None:
+def test_every_trial_is_whole_and_valid_and_latest_is_the_complete_run(results: tuple[Path, str]) -> None:
     trials = Run(results[0] / "mine/latest").trials
     assert [trial.cca for trial in trials] == ["cubic", "cubic_plain"]
     for trial in trials:
@@ -81,6 +70,10 @@ def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> Non
             *(f"{table}.parquet" for table in TABLES),
         }
         assert trial.valid, trial.meta["certificate"]
+    latest = results[0] / "mine" / "latest"
+    assert latest.is_symlink()
+    assert Run(latest).complete
+    assert (latest / "report.html").stat().st_size > 10_000
 
 
 def test_the_run_names_what_it_was_made_from(results: tuple[Path, str]) -> None:
@@ -92,14 +85,9 @@ def test_the_run_names_what_it_was_made_from(results: tuple[Path, str]) -> None:
     assert meta["command"][1] == "run"
 
 
-def test_hystart_leaves_slow_start_before_the_link_is_full(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_with_hystart_the_exit_is_early_and_without_it_late(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     assert float(rows["cubic", "truth"]["early_pct"]) == 100
     assert float(rows["cubic", "truth"]["exit_s"]) < float(rows["cubic_plain", "truth"]["capacity_s"])
-
-
-def test_without_hystart_the_link_is_filled_and_the_exit_comes_late(
-    rows: dict[tuple[str, str], dict[str, str]],
-) -> None:
     plain = rows["cubic_plain", "truth"]
     assert float(plain["late_pct"]) == 100
     assert float(plain["capacity_s"]) < float(plain["loss_s"]) <= float(plain["exit_s"])

@@ -60,17 +60,11 @@ def off_s(download: Trial) -> float:
     return float(np.sqrt(np.mean((np.array(reached_s) - list(RECORDED_S.values())) ** 2)))
 
 
-def test_the_certificate_holds(download: Trial) -> None:
+def test_acknowledgements_come_one_a_frame_at_first_and_grow_as_recorded(download: Trial) -> None:
     assert download.valid, download.meta["certificate"]
-
-
-def test_at_first_one_acknowledgement_comes_in_each_frame(download: Trial) -> None:
     counts = acks_by_frame(download, 0.7, 1.7)
     assert sorted(counts)[len(counts) // 2] == 1
     assert len(counts) >= 8
-
-
-def test_acknowledged_segments_grow_as_recorded(download: Trial) -> None:
     assert off_s(download) < CLOSE_S
 
 

@@ -21,16 +21,10 @@ def called(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Imag
     return boot.call(guest_sample.looked_around, {"path": "/lab"}, folder, kernel, world.root)
 
 
-def test_a_function_gets_its_arguments_and_gives_its_answer(called: Called) -> None:
+def test_a_function_gets_its_arguments_and_answers_in_virtual_time_with_the_kernels_log(called: Called) -> None:
     assert set(called.result["entries"]) == {"lab", "tests"}
     assert called.result["uid"] == 0
-
-
-def test_its_time_is_virtual(called: Called) -> None:
     assert called.result["hour_s"] == pytest.approx(3600, abs=0.01)
-
-
-def test_the_log_is_the_kernels_from_its_first_line_on(called: Called) -> None:
     assert "Linux version" in called.log
     assert re.search(r"^tcp_\w+: loading out-of-tree module", called.log, re.MULTILINE)  # which is first, is theirs
 

@@ -55,13 +55,10 @@ def test_what_an_ended_trial_leaves_is_removed(on_guest: OnGuest, how: str) -> N
         assert "network namespace client" in reported["cleaned"]
 
 
-def test_a_second_trial_is_refused_with_the_holder_of_the_first(on_guest: OnGuest) -> None:
+def test_a_second_trial_and_a_namespace_of_somebody_else_are_refused(on_guest: OnGuest) -> None:
     reported = on_guest(guest_host.twice)
     assert "/run/search-lab/lock: held by '" in reported["error"]
     assert reported["first"]["error"] is None
-
-
-def test_a_namespace_of_somebody_else_is_refused_and_kept(on_guest: OnGuest) -> None:
     reported = on_guest(guest_host.stranger)
     assert reported["error"] == "ip netns: client: must not exist: it is not of this lab: delete or rename it"
     assert reported["after"]["namespaces"] == ["client"]

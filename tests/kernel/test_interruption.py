@@ -47,25 +47,18 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory, world: Image) -> tuple
     return folder / "results", status_of(process), errors, running_on(folder / "results")
 
 
-def test_ctrl_c_ends_with_status_130_and_one_line(interrupted: tuple[Path, int, str, list[str]]) -> None:
+def test_ctrl_c_ends_with_status_130_and_one_line_and_leaves_whole_trials_and_no_process(
+    interrupted: tuple[Path, int, str, list[str]],
+) -> None:
     _, status, errors, _ = interrupted
     assert status == 130
     assert errors.strip().splitlines() == ["interrupted: stored trials are whole; go on with 'lab run --resume'"]
-
-
-def test_ctrl_c_leaves_no_process(interrupted: tuple[Path, int, str, list[str]]) -> None:
     assert interrupted[3] == []
-
-
-def test_ctrl_c_leaves_no_draft_and_whole_trials(interrupted: tuple[Path, int, str, list[str]]) -> None:
     results = interrupted[0]
     assert drafts(results) == []
     (trial,) = Run(run_folder(results)).trials
     assert all(pl.read_parquet(trial.path / f"{name}.parquet").width > 1 for name in TABLES)
     assert not Run(run_folder(results)).complete
-
-
-def test_a_run_that_was_broken_off_is_not_the_latest(interrupted: tuple[Path, int, str, list[str]]) -> None:
     assert not (interrupted[0] / "mine" / "latest").exists()
 
 
@@ -192,12 +185,8 @@ def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return folder / "results"
 
 
-def test_a_killed_run_takes_its_workers_sandboxes_and_kernels_along(killed: Path) -> None:
+def test_a_killed_run_takes_all_along_leaves_nothing_that_looks_whole_and_clean_removes_it(killed: Path) -> None:
     wait_for(lambda: not running_on(killed), f"end of {running_on(killed)}", SOON_S)
-
-
-def test_a_killed_run_leaves_nothing_that_looks_whole_and_clean_removes_it(killed: Path) -> None:
-    wait_for(lambda: not running_on(killed), "end", SOON_S)
     left = drafts(killed)
     assert Run(run_folder(killed)).trials == []
     done = lab(killed, "clean")

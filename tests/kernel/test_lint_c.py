@@ -29,11 +29,8 @@ MODULE_DESCRIPTION("A module that every checker dislikes");
 """
 
 
-def test_checkpatch_has_no_complaint(kernel: Kernel) -> None:
+def test_neither_checkpatch_nor_gcc_nor_sparse_has_a_complaint(kernel: Kernel) -> None:
     assert lint.checkpatch(kernel) == []
-
-
-def test_gcc_with_all_of_the_kernels_warnings_and_sparse_have_no_complaint(kernel: Kernel) -> None:
     assert lint.compilers(kernel) == []
 
 

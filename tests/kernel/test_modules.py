@@ -24,14 +24,8 @@ def reloaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Im
     return answer
 
 
-def test_a_module_that_a_flow_uses_is_never_unloaded(reloaded: dict[str, Any]) -> None:
+def test_a_used_module_is_never_unloaded_and_a_thousand_loads_leave_no_memory_in_use(reloaded: dict[str, Any]) -> None:
     assert reloaded["refused"] == TIMES
-
-
-def test_a_flow_beside_it_goes_on(reloaded: dict[str, Any]) -> None:
     assert reloaded["moved_bytes"] > TIMES * guest_modules.OWN_BYTES
-
-
-def test_a_thousand_loads_and_unloads_leave_no_memory_in_use(reloaded: dict[str, Any]) -> None:
     grown_kb = {name: reloaded["late"][name] - before for name, before in reloaded["early"].items()}
     assert max(grown_kb.values()) < LEAST_GROWTH_KB, grown_kb

@@ -34,17 +34,14 @@ def both(bench: Bench) -> tuple[Trial, Trial]:
     return paced, bench.run(experiment_on(SMALL, "cubic_plain"), "cubic_plain", "small")
 
 
-def test_the_paced_senders_host_has_the_qdisc_that_paces(both: tuple[Trial, Trial]) -> None:
+def test_a_paced_senders_host_has_the_qdisc_that_paces_and_queues_less_than_a_burst(both: tuple[Trial, Trial]) -> None:
     paced, plain = both
     (shape,) = (shape for shape in paced.meta["applied"] if shape["part"] == "egress")
     assert (shape["node"], shape["spec"]["kind"]) == ("server", "fq")
     assert shape["got"] == {name: value for name, value in PACED.items() if name != "kind"}
     assert [shape["part"] for shape in plain.meta["applied"] if shape["part"] == "egress"] == []
     assert paced.valid, paced.meta["certificate"]
-
-
-def test_a_paced_round_trip_queues_less_than_a_burst(both: tuple[Trial, Trial]) -> None:
-    """The first window is a burst with either; the second, of twice as many segments, is spread by pacing."""
+    # The first window is a burst with either; the second, of twice as many segments, is spread by pacing.
     queued = [_most_queued(trial, 1.2, 2.8) for trial in both]
     assert queued[0] < queued[1] / 2
 

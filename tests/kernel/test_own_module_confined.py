@@ -108,13 +108,7 @@ def test_a_kbuild_reaches_no_file_of_the_user(
     ],
 )
 def test_a_source_cannot_take_in_a_file_of_the_user(
-    tmp_path: Path,
-    secret: Path,
-    kernel: Kernel,
-    monkeypatch: pytest.MonkeyPatch,
-    mode: str,
-    line: str,
-    refusal: str,
+    tmp_path: Path, secret: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str, line: str, refusal: str
 ) -> None:
     file = written(tmp_path, source(code=line.format(secret=secret) + "\n"))
     with pytest.raises(BuildError, match=refusal) as refused:

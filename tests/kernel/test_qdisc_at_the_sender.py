@@ -18,9 +18,6 @@ def reported(bench: Bench, folder: Path, spec: Spec) -> int:
     return count
 
 
-def test_what_is_lost_on_the_way_is_not_reported_to_its_sender(bench: Bench, tmp_path: Path) -> None:
+def test_what_is_lost_on_the_way_is_not_reported_and_what_finds_the_line_full_is(bench: Bench, tmp_path: Path) -> None:
     assert reported(bench, tmp_path, DELAY_LINE | {"loss_pct": 100.0}) == 0
-
-
-def test_what_finds_the_line_full_is_reported_to_its_sender(bench: Bench, tmp_path: Path) -> None:
     assert reported(bench, tmp_path, DELAY_LINE | {"limit_pkts": 4}) == 6

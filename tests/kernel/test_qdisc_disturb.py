@@ -11,21 +11,8 @@ FULL_BYTES = 1514
 MASK = 2**64 - 1
 LINK: Spec = {"kind": "replay", "mode": "rate", "limit_bytes": 1, "overhead_bytes": 0, "start_bps": 1_000_000_000}
 POLICER: Spec = {"kind": "policer", "limit_bytes": 10**7, "burst_bytes": 30_000, "rate_bps": 10_000_000}
-DISTURB: Spec = {
-    "kind": "disturb",
-    "limit_bytes": 10**7,
-    "hold_every_pkts": 0,
-    "hold_pkts": 1,
-    "copy_every_pkts": 0,
-}
-BURSTS: Spec = {
-    "kind": "bursts",
-    "limit_bytes": 10**7,
-    "begin_pct": 1.0,
-    "end_pct": 20.0,
-    "loss_pct": 50.0,
-    "seed": 7,
-}
+DISTURB: Spec = {"kind": "disturb", "limit_bytes": 10**7, "hold_every_pkts": 0, "hold_pkts": 1, "copy_every_pkts": 0}
+BURSTS: Spec = {"kind": "bursts", "limit_bytes": 10**7, "begin_pct": 1.0, "end_pct": 20.0, "loss_pct": 50.0, "seed": 7}
 
 
 def sent(bench: Bench, name: str, child: Spec, count: int, gap_ns: int) -> Arrivals:

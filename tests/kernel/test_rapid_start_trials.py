@@ -6,7 +6,6 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from lab.backends.records import TrialError
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 
@@ -57,14 +56,3 @@ def test_after_the_period_the_window_is_between_its_bounds_and_cubic_grows_it(be
     least, last = int(after["cwnd_pkts"].min()), int(after["cwnd_pkts"][-1])  # type: ignore[arg-type]
     assert 7 * row["cwnd_pkts"] // 30 <= least <= 7 * row["cwnd_pkts"] // 10
     assert last > least
-
-
-@pytest.mark.parametrize(("name", "value", "least", "most"), [("iw_pkts", 1, 2, 1000), ("queue_pct", 101, 0, 100)])
-def test_the_kernel_refuses_a_parameter_out_of_range_and_names_it(
-    bench: Bench, name: str, value: int, least: int, most: int
-) -> None:
-    experiment = experiment_on(SMALL, "rapid_start")
-    experiment.ccas["rapid_start"] = experiment.ccas["rapid_start"].model_copy(update={"params": {name: value}})
-    expected = f"tcp_rapid_start: {name}={value}: must be a whole number from {least} to {most}"
-    with pytest.raises(TrialError, match=expected):
-        bench.run(experiment, "rapid_start", f"wrong-{name}")

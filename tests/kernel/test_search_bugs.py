@@ -23,10 +23,14 @@ def rescaled(row: Bins) -> int:
 
 
 @every_version
-def test_missed_bins_leave_the_newest_full_bin_alone(search_library: Path, name: str) -> None:
+@interpolating
+def test_missed_bins_leave_the_newest_and_equal_ends_are_no_reason_to_skip(search_library: Path, name: str) -> None:
     """Draft -00: the loop that clears missed bins began at the newest full one, and at index -1 in the first."""
     last = decide_as(search_library, name, one_ack_a_bin([100] * 20).without(18))[-1]
     assert last["curr_delv_bytes"] == 1000
+    # 2.0 and 2.5: interpolation between equal neighbours returned 0, and no decision was made.
+    last = decide_as(search_library, name, one_ack_a_bin([100] * 40, last_rtt_us=2 * BIN_US + 10))[-1]
+    assert last["verdict"] == EXIT
 
 
 @every_version
@@ -46,29 +50,19 @@ def test_windows_are_whole_wherever_the_ring_turns(search_library: Path, name: s
 
 
 @interpolating
-def test_interpolation_weighs_by_the_fraction(search_library: Path, name: str) -> None:
+def test_interpolation_weighs_by_the_fraction_and_moves_the_earlier_window_back(
+    search_library: Path, name: str
+) -> None:
     """2.0, 2.5 and 3.0: the fraction was an integer quotient, 0 or 1; draft -00: a raw remainder."""
     acks = one_ack_a_bin([100] * 26 + [800] + [100] * 3, last_rtt_us=3 * BIN_US + BIN_US // 2)
     assert rescaled(decide_as(search_library, name, acks)[-1]) == 9 * 100 + 50 + 800 // 2
-
-
-@interpolating
-def test_interpolation_moves_the_earlier_window_into_the_past(search_library: Path, name: str) -> None:
-    """Draft -09: it interpolated towards the present."""
+    # Draft -09: it interpolated towards the present.
     acks = one_ack_a_bin([100] * 27 + [10_000] + [100] * 2, last_rtt_us=3 * BIN_US + BIN_US // 2)
     assert rescaled(decide_as(search_library, name, acks)[-1]) == 1000
 
 
-@interpolating
-def test_equal_bins_at_both_ends_are_no_reason_to_skip_the_check(search_library: Path, name: str) -> None:
-    """2.0 and 2.5: interpolation between equal neighbours returned 0, and no decision was made."""
-    last = decide_as(search_library, name, one_ack_a_bin([100] * 40, last_rtt_us=2 * BIN_US + 10))[-1]
-    assert last["verdict"] == EXIT
-
-
 @pytest.mark.parametrize(
-    ("name", "most_bins"),
-    [("search1", 15), ("search2_printed", 14), ("packed", 13), ("search4", 38), ("search", 38)],
+    ("name", "most_bins"), [("search1", 15), ("search2_printed", 14), ("packed", 13), ("search4", 38), ("search", 38)]
 )
 @pytest.mark.parametrize("bins", [60, 74, 75, 77])
 def test_a_look_back_reads_no_bin_that_was_overwritten(
@@ -88,16 +82,12 @@ def test_a_look_back_reads_no_bin_that_was_overwritten(
 
 
 @every_version
-def test_bytes_from_before_a_start_in_mid_flow_are_in_no_bin(search_library: Path, name: str) -> None:
+def test_bytes_from_before_a_start_or_a_reset_are_in_no_bin(search_library: Path, name: str) -> None:
     """2.5: the count began at 0, so that the first bin held the flow's history."""
     acks = one_ack_a_bin([1000 * 2 ** (k // 3) for k in range(40)])
     moved = acks._replace(delivered_bytes=acks.delivered_bytes + np.uint64(10**9))
     assert EXIT not in decide_as(search_library, name, moved)["verdict"]
-
-
-@every_version
-def test_bytes_from_before_a_reset_are_in_no_bin(search_library: Path, name: str) -> None:
-    """3.1 and 4.0: the first window after a reset in mid-flow took the whole count for its bytes, and SEARCH left."""
+    # 3.1 and 4.0: the first window after a reset in mid-flow took the whole count for its bytes, and SEARCH left.
     growing = [1000 * 2 ** (k // 3) for k in range(20)]
     acks = one_ack_a_bin([10**6] * 100 + growing)
     reset = np.arange(len(acks.t_us)) == 100
@@ -130,17 +120,13 @@ def test_no_exit_goes_below_the_least_window_or_above_the_present_one(
 
 
 @every_version
-def test_a_clock_of_32_bits_may_wrap(search_library: Path, name: str) -> None:
+def test_an_old_clock_may_wrap_and_silence_costs_no_loops(search_library: Path, name: str) -> None:
     """3.1, 4.0 and drafts: times were compared as u32, so that SEARCH stalled or jumped every 71.6 minutes."""
     acks = slow_start(10_000, rounds=12, spacing=0.02, capacity_round=8)
     for at in (100, 300, 500):
         moved = acks._replace(t_us=acks.t_us + np.uint64(2**32 - int(acks.t_us[at])))
         assert (decide_as(search_library, name, moved) == decide_as(search_library, name, acks)).all()
-
-
-@every_version
-def test_an_age_of_silence_costs_no_age_of_loops(search_library: Path, name: str) -> None:
-    """3.1 with its alpha off: one turn of a loop for each missed bin, of which there are 10^15 here."""
+    # 3.1 with its alpha off: one turn of a loop for each missed bin, of which there are 10^15 here.
     acks = one_ack_a_bin([100] * 30, last_rtt_us=1)
     acks.t_us[:] //= np.uint64(BIN_US)
     acks.rtt_us[:] = 1

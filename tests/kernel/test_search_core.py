@@ -41,10 +41,7 @@ def test_never_exits_while_delivery_doubles_each_rtt(
 
 
 @UNHURRIED
-@given(
-    rtt_us=st.integers(2_000, 2_000_000),
-    pattern=st.lists(st.floats(0, 0.999), min_size=1, max_size=40).map(sorted),
-)
+@given(rtt_us=st.integers(2_000, 2_000_000), pattern=st.lists(st.floats(0, 0.999), min_size=1, max_size=40).map(sorted))
 def test_never_exits_while_rounds_of_any_ack_pattern_double(
     search_library: Path, rtt_us: int, pattern: list[float]
 ) -> None:
@@ -86,11 +83,7 @@ def test_normalized_difference_follows_figure_4_9(search_library: Path, window_t
 
 
 @UNHURRIED
-@given(
-    rtt_us=st.integers(5_000, 2_000_000),
-    capacity=st.floats(7, 12),
-    spacing=st.floats(0.002, 0.05),
-)
+@given(rtt_us=st.integers(5_000, 2_000_000), capacity=st.floats(7, 12), spacing=st.floats(0.002, 0.05))
 def test_exits_two_to_three_rtts_after_a_plateau(
     search_library: Path, rtt_us: int, capacity: float, spacing: float
 ) -> None:

@@ -61,9 +61,14 @@ def assert_same_decisions(name: str, events: Events, library: Path, **params: in
         assert np.array_equal(bins[theirs].astype(np.int64), replayed[ours].astype(np.int64)), theirs
 
 
-def test_every_bin_of_a_download_is_decided_alike(trial: tuple[str, Events], search_library: Path) -> None:
+def test_every_bin_of_a_download_is_decided_alike_in_both_kinds(
+    trial: tuple[str, Events], search_library: Path
+) -> None:
     name, events = trial
     assert_same_decisions(name, events, search_library)
+    verdicts = data_flow(trial[1], BIN)["verdict"]
+    assert STAY in verdicts
+    assert list(verdicts).count(EXIT) == 1
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -79,12 +84,6 @@ def test_the_module_decides_as_the_published_integers(
     ours = [(int(row["curr_delv"]), int(row["prev_delv"]), row["verdict"] == EXIT) for row in bins]
     assert len(ours) > 15
     assert theirs == ours
-
-
-def test_the_download_held_decisions_of_both_kinds(trial: tuple[str, Events]) -> None:
-    verdicts = data_flow(trial[1], BIN)["verdict"]
-    assert STAY in verdicts
-    assert list(verdicts).count(EXIT) == 1
 
 
 @pytest.mark.parametrize("params", [{}, FIXES], ids=["own", "fixes"])

@@ -10,12 +10,9 @@ from lab.judge.search_replay import EXIT, NO_PREVIOUS, RTT_TOO_LONG, STAY, TOO_F
 from tests.search_acks import BIN_US, RTT_US, Acks, decide, one_ack_a_bin
 
 
-def test_missed_bins_leave_the_newest_full_bin_alone(search_library: Path) -> None:
+def test_missed_bins_are_empty_and_leave_the_newest_full_bin_alone(search_library: Path) -> None:
     acks = one_ack_a_bin([100] * 20)
     assert decide(search_library, acks.without(18))[-1]["curr_delv_bytes"] == 1000
-
-
-def test_missed_bins_are_empty_and_their_bytes_go_to_the_bin_that_closes(search_library: Path) -> None:
     acks = one_ack_a_bin([100] * 20 + [0, 0, 0, 50], last_rtt_us=RTT_US)
     assert decide(search_library, acks.without(slice(21, 24)))[-1]["curr_delv_bytes"] == 6 * 100 + 50
 
@@ -27,14 +24,11 @@ def test_even_delivery_gives_even_windows_wherever_the_ring_turns(search_library
     assert (last["curr_delv_bytes"], last["prev_delv_bytes"]) == (7000, 7000)
 
 
-def test_interpolation_moves_the_earlier_window_into_the_past(search_library: Path) -> None:
+def test_interpolation_moves_the_earlier_window_into_the_past_by_whole_bins_too(search_library: Path) -> None:
     sizes = [2**k for k in range(30)]
     last = decide(search_library, one_ack_a_bin(sizes, last_rtt_us=3 * BIN_US + 70))[-1]
     # 3.2 bins back from bin 29: 0.2 of bin 16, bins 17 to 25, 0.8 of bin 26
     assert last["prev_delv_bytes"] == sizes[16] * 70 // 350 + sum(sizes[17:26]) + sizes[26] * 280 // 350
-
-
-def test_with_a_whole_number_of_bins_the_earlier_window_has_whole_bins(search_library: Path) -> None:
     sizes = [2**k for k in range(30)]
     last = decide(search_library, one_ack_a_bin(sizes, last_rtt_us=3 * BIN_US))[-1]
     assert last["prev_delv_bytes"] == sum(sizes[17:27])
@@ -60,12 +54,9 @@ def test_a_look_back_longer_than_the_ring_abstains(search_library: Path, bins: i
     assert last["prev_delv_bytes"] == (7000 if verdict == STAY else 0)
 
 
-def test_a_look_back_far_beyond_the_ring_abstains(search_library: Path) -> None:
+def test_a_look_back_far_beyond_the_ring_or_before_the_first_bin_abstains(search_library: Path) -> None:
     bins = decide(search_library, one_ack_a_bin([700] * 10_000, last_rtt_us=1000 * BIN_US))
     assert bins[-1]["verdict"] == RTT_TOO_LONG
-
-
-def test_a_look_back_before_the_first_bin_abstains(search_library: Path) -> None:
     verdicts = decide(search_library, one_ack_a_bin([700] * 14))["verdict"]
     assert list(verdicts) == [TOO_FEW_BINS] * 12 + [EXIT] * 2
 
@@ -84,12 +75,9 @@ def test_an_ack_exactly_on_a_boundary_leaves_the_bin_open(search_library: Path) 
     assert list(bins["ack"]) == [2]
 
 
-def test_nothing_delivered_one_rtt_ago_is_no_reason_to_exit(search_library: Path) -> None:
+def test_nothing_delivered_one_rtt_ago_is_no_reason_and_more_than_doubling_is_negative(search_library: Path) -> None:
     bins = decide(search_library, one_ack_a_bin([0] * 20))
     assert set(bins["verdict"]) == {TOO_FEW_BINS, NO_PREVIOUS}
-
-
-def test_delivery_that_more_than_doubles_has_a_negative_norm(search_library: Path) -> None:
     last = decide(search_library, one_ack_a_bin([30] * 20 + [3001, 3000]))[-1]
     assert (last["prev_delv_bytes"], last["curr_delv_bytes"], last["verdict"]) == (300, 6241, STAY)
     assert last["norm_permille"] == -9_402  # of -9401.7: rounded down, not to zero

@@ -160,18 +160,12 @@ def test_search2_counts_the_first_ack_s_own_bytes(search_library: Path) -> None:
     ]
 
 
-def test_search31_takes_the_history_of_a_flow_for_a_bin(search_library: Path) -> None:
+def test_search31_truncates_to_whole_percents_and_takes_the_history_for_a_bin(search_library: Path) -> None:
     growing = [1000 * 2 ** (k // 3) for k in range(20)]
     acks = one_ack_a_bin([10**6] * 100 + growing)
     after = decide_as(search_library, "search31", acks, reset=np.arange(len(acks.t_us)) == 100)
     assert EXIT in after[after["ack"] > 100]["verdict"]
-
-
-def test_search31_truncates_the_fraction_to_whole_percents(search_library: Path) -> None:
     acks = one_ack_a_bin([100] * 26 + [700] + [100] * 3, last_rtt_us=3 * BIN_US + 5)  # 5 of 350 us: 1.43 percent
     assert last(search_library, "search31", acks)["prev_delv_bytes"] == 900 + 1 + 700 * 99 // 100
     assert last(search_library, "search2_printed", acks)["prev_delv_bytes"] == 900 + (100 * 5 + 700 * 345) // 350
-
-
-def test_the_defaults_of_the_core_have_no_habit(search_library: Path) -> None:
     assert version(search_library, "search2_printed").params == SearchParams()

@@ -105,19 +105,13 @@ def test_the_table_has_the_columns_and_units_of_bins_parquet(search_library: Pat
     assert first["t_s"] == 0.216  # ACKs come each 6 ms; the one on the boundary leaves the bin open
 
 
-def test_what_was_not_compared_is_null(search_library: Path) -> None:
+def test_what_was_not_compared_is_null_and_the_replay_ends_with_the_exit_unless_requested(search_library: Path) -> None:
     early = capacity_reached(search_library).head(12)
     assert early.select("curr_delv_bytes", "prev_delv_bytes", "norm_pct").null_count().row(0) == (12, 12, 12)
     assert capacity_reached(search_library)[12:].null_count().sum_horizontal().item() == 0
-
-
-def test_the_replay_ends_with_the_exit(search_library: Path) -> None:
     table = capacity_reached(search_library)
     assert table["exit"].to_list() == [False] * (len(table) - 1) + [True]
     assert table["norm_pct"][-1] >= 35
-
-
-def test_the_curve_goes_on_after_the_exit_if_requested(search_library: Path) -> None:
     to_exit = capacity_reached(search_library)
     whole = capacity_reached(search_library, stop_at_exit=False)
     assert whole.head(len(to_exit)).equals(to_exit)
@@ -133,19 +127,13 @@ def test_a_reset_allows_another_exit(search_library: Path) -> None:
     assert exits["t_s"].to_list() == [13 * 350e-6 + 1e-6, (30 + 14) * 350e-6 + 1e-6]
 
 
-def test_acks_without_an_rtt_sample_are_skipped(search_library: Path) -> None:
+def test_acks_without_a_sample_are_skipped_and_columns_of_unequal_length_refused(search_library: Path) -> None:
     acks = slow_start(600_000, 14, 0.01, capacity_round=8)
     doubled = acks.only(np.repeat(np.arange(len(acks.t_us)), 2))
     doubled.rtt_us[1::2] = np.resize([0, -1], len(acks.rtt_us))
     doubled.delivered_bytes[1::2] += np.uint64(10**12)
     assert replay(search_library, *doubled).equals(replay(search_library, *acks))
-
-
-def test_no_acks_make_no_bins(search_library: Path) -> None:
     assert replay(search_library, [], [], []).is_empty()
-
-
-def test_columns_of_unequal_length_are_refused(search_library: Path) -> None:
     with pytest.raises(ValueError, match="one value per ACK"):
         replay(search_library, [1, 2], [1], [1, 2])
 

@@ -154,7 +154,7 @@ def test_the_packed_state_counts_terabytes(search_library: Path) -> None:
     assert int(packed["prev_delv_bytes"][-1]) == pytest.approx(int(wide["prev_delv_bytes"][-1]), rel=1e-4)
 
 
-def test_versions_are_what_their_publications_say(search_library: Path) -> None:
+def test_each_version_is_its_publications_and_has_a_stanza_and_a_file(search_library: Path) -> None:
     known = {name: version(search_library, name) for name in VERSIONS}
     assert known["search2_printed"].params == SearchParams()
     assert known["search2"].params.interpolation == ENDED_BINS
@@ -165,18 +165,12 @@ def test_versions_are_what_their_publications_say(search_library: Path) -> None:
     assert {v.params.threshold_pct for name, v in known.items() if name not in AT_26_PCT} == {35}
     assert known["search9"].params.interpolation == PERCENT_ONCE
     assert version(search_library, FORWARD).params == replace(known["search9"].params, interpolation=TOWARDS_PRESENT)
-
-
-def test_each_stanza_of_a_version_has_a_file_and_each_file_a_stanza(search_library: Path) -> None:
     assert sorted(built_versions(search_library)) == sorted(ALL_VERSIONS)
 
 
-def test_an_unknown_version_is_refused(search_library: Path) -> None:
+def test_an_unknown_version_and_one_without_its_sent_bytes_are_refused(search_library: Path) -> None:
     with pytest.raises(UserError, match="search5"):
         version(search_library, "search5")
-
-
-def test_a_version_that_expects_sent_bytes_must_get_them(search_library: Path) -> None:
     with pytest.raises(ValueError, match="sent_bytes"):
         replay_bins(search_library, [1], [1], [1], SearchParams(expected=SENT))
 

@@ -116,15 +116,13 @@ def test_a_silence_longer_than_a_window_is_a_false_exit_unless_it_starts_again(
 
 
 @every_version
-def test_a_silence_shorter_than_a_window_leaves_the_initial_rtt(search_library: Path, name: str) -> None:
+def test_a_silence_shorter_than_a_window_leaves_the_initial_rtt_and_a_longer_one_takes_the_next(
+    search_library: Path, name: str
+) -> None:
     acks = stalled(6)
     acks.rtt_us[25:] = 3 * RTT_US
     taken_anew = {3 * BIN_US} if name == "search9" else set()  # draft -09: at each reset
     assert set(decide_as(search_library, name, acks, missed_bins_max=4)["bin_us"]) == {BIN_US} | taken_anew
-
-
-@every_version
-def test_a_silence_longer_than_a_window_takes_the_rtt_after_it(search_library: Path, name: str) -> None:
     acks = stalled(12)
     acks.rtt_us[25:] = 3 * RTT_US
     assert decide_as(search_library, name, acks, missed_bins_max=4)["bin_us"][-1] == 3 * BIN_US
@@ -134,18 +132,12 @@ def test_a_silence_longer_than_a_window_takes_the_rtt_after_it(search_library: P
 
 
 @every_version
-def test_a_sender_that_something_else_limits_starts_again_and_stays(search_library: Path, name: str) -> None:
+def test_a_limited_sender_starts_again_and_then_measures_what_it_fills(search_library: Path, name: str) -> None:
     acks = one_ack_a_bin([1000] * 60)
-    limited = np.ones(61)
+    always, later = np.ones(61), np.arange(61) < 20
     assert EXIT in decide_as(search_library, name, acks)["verdict"]
-    assert set(decide_as(search_library, name, acks, limited=limited)["verdict"]) == {NOT_FILLED}
-
-
-@every_version
-def test_after_it_was_limited_it_measures_what_it_fills(search_library: Path, name: str) -> None:
-    acks = one_ack_a_bin([1000] * 60)
-    limited = np.arange(61) < 20
-    bins = decide_as(search_library, name, acks, limited=limited)
+    assert set(decide_as(search_library, name, acks, limited=always)["verdict"]) == {NOT_FILLED}
+    bins = decide_as(search_library, name, acks, limited=later)
     first_bin = 1 if name == "search9" else 0  # it begins again with the ACK after the reset
     assert bins["ack"][bins["verdict"] == EXIT][0] == 19 + 14 + first_bin
     assert set(bins["bin_us"]) == {BIN_US}

@@ -39,17 +39,11 @@ def begin_s(trial: Trial) -> float:
     return float(rate["t_s"][0])
 
 
-def test_a_series_begins_when_the_syn_reaches_the_server(trials: dict[str, Trial]) -> None:
+def test_a_series_begins_with_the_syn_or_the_first_data_in_valid_trials(trials: dict[str, Trial]) -> None:
     assert begin_s(trials["syn"]) == pytest.approx(ONE_WAY_S + AHEAD_NS / 1e9, abs=CLOSE_S)
-
-
-def test_a_series_begins_with_the_first_data(trials: dict[str, Trial]) -> None:
     arrived_s = first_data_s(trials["data"].packets, FLOW)
     assert arrived_s is not None
     frame_s = 1514 * 8 / (trials["data"].meta["rate_mbps"] * 1e6)  # until its series begins the link has its mean rate
     sent_s = arrived_s - ONE_WAY_S - frame_s
     assert begin_s(trials["data"]) == pytest.approx(sent_s + AHEAD_NS / 1e9, abs=CLOSE_S)
-
-
-def test_such_trials_are_valid(trials: dict[str, Trial]) -> None:
     assert all(trial.valid for trial in trials.values())

@@ -62,34 +62,25 @@ def accuracy(bench: Bench) -> Accuracy:
     return shaped_packets.measured(run, STEPS, link, "netem", bench.folder / "netem-packets", DURATION_S)
 
 
-def test_a_trial_is_shaped_by_netem_and_tbf_only_and_is_valid(trial: Trial) -> None:
+def test_a_trial_is_shaped_by_netem_and_tbf_only_on_time_and_as_its_series_was(trial: Trial) -> None:
     kinds = {each["part"]: each["spec"]["kind"] for each in trial.meta["applied"]}
     assert kinds == {"bottleneck": "tbf", "delay-down": "netem", "delay-up": "netem"}
     assert trial.meta["shaper"] == "netem"
     assert trial.valid, trial.meta["certificate"]
-
-
-def test_every_step_was_made_on_time(trial: Trial) -> None:
     assert {change["part"] for change in trial.meta["changes"]} == {"bottleneck", "delay-up"}
     for change in trial.meta["changes"]:
         assert change["played"]["changes"] == 5
         assert change["played"]["late_max_ns"] < 100_000
-
-
-def test_the_link_of_the_trial_is_what_its_series_was(trial: Trial) -> None:
     begin_s = trial.link.table.filter(pl.col("quantity") == "down.rate_mbps")["t_s"][0]
     assert [trial.link.rate_mbps(begin_s + 0.7 * n + 0.1, begin_s + 0.7 * n + 0.6) for n in range(5)] == pytest.approx(
         [20, 8, 30, 12, 25]
     )
 
 
-def test_a_full_queue_delivers_the_bytes_of_the_series_in_each_100_ms(accuracy: Accuracy) -> None:
+def test_a_full_queue_delivers_the_bytes_and_the_delay_of_the_series(accuracy: Accuracy) -> None:
     assert len(accuracy.windows_pct) >= 10 * DURATION_S - 2
     assert max(accuracy.windows_pct) < WINDOW_PCT
     assert accuracy.excess_pct == [pytest.approx(0, abs=0.5)]
-
-
-def test_packets_take_the_delay_of_the_series_in_order(accuracy: Accuracy) -> None:
     assert np.quantile(accuracy.delays_ms, 0.99) < DELAY_TOLERANCE_MS
     assert accuracy.reordered_pkts == 0
     assert accuracy.excess_lost_pkts == [0]
@@ -107,14 +98,11 @@ def test_a_loss_that_changes_is_counted_and_judged(bench: Bench, first_pct: floa
     assert trial.valid, trial.meta["certificate"]
 
 
-def test_a_series_that_ends_within_the_trial_is_refused(bench: Bench) -> None:
+def test_what_tc_refuses_or_ends_too_early_ends_the_trial_with_its_line(bench: Bench) -> None:
     series = [(0, 10_000_000), (500_000, 5_000_000), (600_000, "end")]
     spec = {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 1600, "limit_bytes": 100_000}
     with pytest.raises(Exception, match=r"router:eth2: steps\.tsv: must last as long as the trial"):
         cross(bench, "netem-too-short", spec, at_pace(5, 0, 1), 1.5, series=series)
-
-
-def test_a_change_that_tc_refuses_ends_the_trial_with_its_line(bench: Bench) -> None:
     series = [(0, 10_000_000), (500_000, 10**25), (3_000_000, "end")]
     spec = {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 1600, "limit_bytes": 100_000}
     with pytest.raises(Exception, match=r"router:eth2: .*rate"):

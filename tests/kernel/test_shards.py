@@ -48,16 +48,13 @@ def trials(results: Path) -> dict[str, Path]:
     return {f"{name}/{trial.name}": trial for name in POINTS for trial in results.glob(f"{name}/latest/trials/*-*")}
 
 
-def test_merged_runs_have_the_packets_of_one_machine(folder: Path) -> None:
+def test_merged_runs_have_the_packets_of_one_machine_half_of_them_from_each(folder: Path) -> None:
     merged, alone = trials(folder / "merged"), trials(folder / "alone")
     assert len(merged) == 8
     assert merged.keys() == alone.keys()
     for name, trial in merged.items():
         assert values_of(Trial(trial)).tables == values_of(Trial(alone[name])).tables, name
     assert all(Run(folder / "merged" / name / "latest").complete for name in POINTS)
-
-
-def test_each_machine_ran_half_of_the_trials(folder: Path) -> None:
     for number in (1, 2):
         assert len(list(folder.glob(f"machine{number}/out/try-*/*/trials/*-*"))) == 4
 

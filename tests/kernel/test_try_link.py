@@ -29,22 +29,16 @@ def tried(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> tuple[Pat
     return folder / "results", done.stdout
 
 
-def test_the_run_is_stored_under_the_name_of_the_profile(tried: tuple[Path, str]) -> None:
+def test_the_run_is_stored_under_the_name_of_the_profile_with_its_pages(tried: tuple[Path, str]) -> None:
     run = Run(tried[0] / "try-mine" / "latest")
     assert run.complete
     assert [trial.cca for trial in run.trials] == ["cubic", "search"]
     assert all(trial.valid for trial in run.trials)
-
-
-def test_it_has_a_report(tried: tuple[Path, str]) -> None:
     results, output = tried
     assert "2 trials of 2 s, 1 of each sender (cubic, search), on link " in output
     page = (results / "try-mine" / "latest" / "report.html").read_text()
     assert "When do cubic, search leave slow start on link mine?" in page
     assert (results / "try-mine" / "latest" / "summary.csv").exists()
-
-
-def test_the_page_of_all_results_shows_it(tried: tuple[Path, str]) -> None:
     done = lab(tried[0], "page")
     assert done.returncode == 0, done.stderr
     assert "try-mine" in (tried[0] / "index.html").read_text()

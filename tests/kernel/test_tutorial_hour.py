@@ -42,31 +42,22 @@ def left(folder: Path, run: str, sender: str) -> SlowStartExit:
     return found
 
 
-def test_hystart_leaves_first_search_next_and_plain_cubic_with_the_loss(folder: Path) -> None:
+def test_hystart_leaves_first_search_next_and_plain_cubic_last_in_each_figure_of_the_page(folder: Path) -> None:
     exits = {sender: left(folder, "sample", sender) for sender in ("cubic", "search", "cubic_plain")}
     assert [each.cause for each in exits.values()] == ["hystart", "search", "loss"]
     assert sorted(exits, key=lambda sender: exits[sender].t_s) == list(exits)
     assert exits["cubic"].cwnd_pkts == 28
-
-
-def test_each_figure_of_the_page_was_drawn(folder: Path) -> None:
     shown = {file.name.removeprefix("hour-") for file in (REPO / "docs" / "assets").glob("hour-*.svg")}
     assert shown <= {file.name for file in (folder / "paper").iterdir()}
     assert all(f"hour-{name}" in HOUR.read_text() for name in shown)
+    bins = pl.read_parquet(folder / "sample" / "latest" / "trials" / "search-001" / "bins.parquet")
+    assert bins["exit"].to_list()[-1]
 
 
-def test_the_swing_of_the_return_delay_decides_when_hystart_leaves_and_not_when_search_does(folder: Path) -> None:
+def test_what_the_return_delay_and_the_shallow_buffer_decide(folder: Path) -> None:
     swinging, steady = (left(folder, f"try-{name}", "cubic") for name in ("swinging", "steady"))
     assert steady.cwnd_pkts > 4 * swinging.cwnd_pkts
     searches = [left(folder, f"try-{name}", "search") for name in ("swinging", "steady")]
     assert abs(searches[0].t_s - searches[1].t_s) < 0.6
-
-
-def test_over_the_shallow_buffer_of_the_wired_path_hystart_is_in_time_and_search_is_not(folder: Path) -> None:
     assert left(folder, "try-wired-clean", "cubic").cause == "hystart"
     assert left(folder, "try-wired-clean", "search").cause == "loss"
-
-
-def test_the_bins_that_the_page_prints_end_in_the_exit(folder: Path) -> None:
-    bins = pl.read_parquet(folder / "sample" / "latest" / "trials" / "search-001" / "bins.parquet")
-    assert bins["exit"].to_list()[-1]

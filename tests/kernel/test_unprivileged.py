@@ -100,18 +100,14 @@ def without_rights(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> 
     return folder / "results", printed
 
 
-def test_a_user_without_any_right_runs_trials(without_rights: tuple[Path, str]) -> None:
+def test_a_user_without_any_right_runs_trials_with_the_same_packets_and_is_told_so(
+    without_rights: tuple[Path, str], tmp_path: Path
+) -> None:
     run = Run(without_rights[0] / "mine" / "latest")
     assert run.complete
     assert run.meta["sandbox"].startswith("none")
-
-
-def test_one_line_states_what_is_protected_less(without_rights: tuple[Path, str]) -> None:
     lines = [line for line in without_rights[1].splitlines() if line.startswith("sandbox none, since bwrap: ")]
     assert len(lines) == 1
-
-
-def test_its_trial_has_the_packets_of_every_other_user(without_rights: tuple[Path, str], tmp_path: Path) -> None:
     done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)), LAB_SANDBOX="bubblewrap")
     assert done.returncode == 0, done.stderr
     (here,), (there,) = (
@@ -160,13 +156,10 @@ def lab_without_ptrace(results: Path, *words: str) -> "subprocess.CompletedProce
     )
 
 
-def test_where_ptrace_is_forbidden_one_line_states_it(tmp_path: Path, kernel: Kernel) -> None:
+def test_where_ptrace_is_forbidden_one_line_states_it_and_doctor_names_it(tmp_path: Path, kernel: Kernel) -> None:
     assert kernel
     done = lab_without_ptrace(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)))
     assert done.returncode == 1
     assert "cubic_plain-001: virtual kernel: ptrace: a seccomp profile or yama forbids it" in done.stdout
-
-
-def test_where_ptrace_is_forbidden_doctor_names_it(tmp_path: Path) -> None:
     done = lab_without_ptrace(tmp_path / "results", "doctor")
     assert any(line.startswith("MISSING  ptrace") for line in done.stdout.splitlines())

@@ -24,10 +24,14 @@ def test_addresses_and_routes_are_those_that_ip_would_add(tmp_path: Path, kernel
     assert found["left"] == []
 
 
-def test_a_qdisc_counts_the_same_by_netlink_and_by_tc(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+def test_qdiscs_are_counted_and_modules_brought_as_the_tools_would(
+    tmp_path: Path, kernel: Kernel, world: Image
+) -> None:
     found = boot.call(guest.counted, {}, tmp_path, kernel, world.root).result
     assert found["netlink"] == found["tc"]
     assert found["tc"][2] > 0
+    found = boot.call(guest.loaded, {"name": "tcp_search", "params": {}}, tmp_path, kernel, world.root).result
+    assert found["loaded"] == ["tcp_search_core", "tcp_search"]
 
 
 @pytest.mark.parametrize(
@@ -43,8 +47,3 @@ def test_ip_reports_what_the_kernel_refuses(
 ) -> None:
     with pytest.raises(TrialError, match=words):
         boot.call(guest.refused, {"line": line}, tmp_path, kernel, world.root)
-
-
-def test_a_module_brings_those_that_it_needs(tmp_path: Path, kernel: Kernel, world: Image) -> None:
-    found = boot.call(guest.loaded, {"name": "tcp_search", "params": {}}, tmp_path, kernel, world.root).result
-    assert found["loaded"] == ["tcp_search_core", "tcp_search"]

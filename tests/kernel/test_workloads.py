@@ -50,7 +50,7 @@ def test_every_workload_is_certified_and_whole(bench: Bench, workload: dict[str,
     assert all(row["loss_agrees"] for row in outcome(trial))
 
 
-def test_an_object_is_whole_when_the_capture_has_its_last_byte(calls: Trial) -> None:
+def test_objects_are_whole_and_requested_when_the_capture_has_it(calls: Trial) -> None:
     """The client's log and the capture are two witnesses; the log comes from a process, which wakes up later."""
     data = calls.packets.filter(pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
     had, end_bytes = data.with_columns(pl.col("seq_bytes") + pl.col("len_bytes") - 1), 0
@@ -58,9 +58,6 @@ def test_an_object_is_whole_when_the_capture_has_its_last_byte(calls: Trial) -> 
         end_bytes += each["bytes"]
         arrived_s = had.filter(pl.col("seq_bytes") >= end_bytes)["t_s"].min()
         assert each["whole_s"] == pytest.approx(arrived_s, abs=0.001)
-
-
-def test_requests_leave_the_client_when_the_plan_says_so(calls: Trial) -> None:
     sent = calls.packets.filter(~pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
     objects = calls.meta["workload"]["objects"]
     assert sent["len_bytes"].to_list() == [350] * len(objects)
@@ -96,7 +93,7 @@ def test_the_same_trial_is_the_same_byte_for_byte(bench: Bench, calls: Trial) ->
     assert (again.path / SUMS).read_text() == (calls.path / SUMS).read_text()
 
 
-def test_a_session_that_never_ends_ends_at_its_time(bench: Bench) -> None:
+def test_a_session_and_an_object_without_end_end_at_their_time(bench: Bench) -> None:
     endless = {"kind": "requests", "count": 5000, "response_bytes": 1_000_000, "gap_s": 0}
     trial = run(bench, "endless", endless, duration_s=3)
     assert trial.valid, trial.meta["certificate"]
@@ -106,9 +103,6 @@ def test_a_session_that_never_ends_ends_at_its_time(bench: Bench) -> None:
     assert 1 <= len(whole) < 20
     assert len(objects) == 5000
     assert objects[len(whole)]["requested_s"] is None
-
-
-def test_an_object_larger_than_any_memory_ends_at_its_time_too(bench: Bench) -> None:
     trial = run(bench, "huge", {"kind": "requests", "count": 1, "response_bytes": 10**9}, duration_s=2)
     assert trial.valid, trial.meta["certificate"]
     assert trial.meta["workload"]["objects"][0]["whole_s"] is None

@@ -9,38 +9,26 @@ from lab.images.image import Image
 TOOLS = {"ip", "tc", "iperf3", "tshark", "dumpcap", "ethtool", "modprobe", "sysctl", "nstat", "python3", "mount"}
 
 
-def test_the_world_holds_every_tool_that_a_trial_calls(world: Image) -> None:
+def test_the_world_holds_each_package_at_its_pinned_version_and_every_tool(world: Image) -> None:
     found = {file.name for folder in ("bin", "sbin") for file in (world.root / "usr" / folder).iterdir()}
     assert found >= TOOLS
-
-
-def test_the_world_holds_every_listed_package_at_its_pinned_version(world: Image) -> None:
     pins = image.locked("world")
     assert set(image.listed("world")) <= set(world.versions)
     assert set(pins) == set(world.versions)
     for package, drift in world.drifted.items():
         assert drift == f"{pins[package]} -> {world.versions[package]}"
     assert all(world.versions[package] == pins[package] for package in set(pins) - set(world.drifted))
-
-
-def test_iperf3_is_one_without_the_busy_loop(world: Image) -> None:
     major, minor = world.versions["iperf3"].split("-")[0].split(".")[:2]
     assert (int(major), int(minor.split("+")[0])) >= (3, 18)
-
-
-def test_the_mount_points_of_a_trial_are_there_and_empty(world: Image) -> None:
     for point in image.MOUNT_POINTS:
         assert (world.root / point).is_dir()
     assert not list((world.root / "trial").iterdir())
 
 
-def test_another_package_list_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_package_list_and_another_pin_are_other_images(monkeypatch: pytest.MonkeyPatch) -> None:
     before = image.digest("world")
     monkeypatch.setattr(image, "listed", lambda name: [f"{name}-package"])
     assert image.digest("world") != before
-
-
-def test_another_pin_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:
     before = image.digest("world")
     monkeypatch.setattr(image, "locked", lambda _name: {"iperf3": "9.9"})
     assert image.digest("world") != before

@@ -21,10 +21,13 @@ ACKS = ack_table(EVENTS, CLOCK, CAPTURE.server_isn)
 UP_S = 0.05  # of the captured trial
 
 
-def test_every_row_is_an_ack_of_the_data_flow() -> None:
+def test_every_row_is_an_ack_of_the_data_flow_and_the_control_connection_is_left_out() -> None:
     assert set(ACKS["flow"]) == {1}
     sent = CAPTURE.packets.filter((pl.col("flow") == 1) & ~pl.col("to_client"))
     assert ACKS.height <= sent.height
+    control = next(port for port, flow in CAPTURE.client_ports.items() if flow == 0)
+    assert (EVENTS["tcp:tcp_probe"]["dport"] == control).any()
+    assert ACKS.height == int((EVENTS["tcp:tcp_probe"]["dport"] != control).sum())
 
 
 def test_an_ack_is_taken_in_one_way_delay_after_the_client_sent_it() -> None:
@@ -58,12 +61,6 @@ def test_sequences_are_relative_and_continue_past_their_wrap() -> None:
     table = ack_table({"tcp:tcp_probe": probe}, CLOCK, {0: 0, 1: 2**32 - 200})
     assert table["snd_una_bytes"].to_list() == [100, 190, 290]
     assert table["snd_nxt_bytes"].to_list() == [190, 290, 390]
-
-
-def test_the_control_connection_is_left_out() -> None:
-    control = next(port for port, flow in CAPTURE.client_ports.items() if flow == 0)
-    assert (EVENTS["tcp:tcp_probe"]["dport"] == control).any()
-    assert ACKS.height == int((EVENTS["tcp:tcp_probe"]["dport"] != control).sum())
 
 
 def test_retransmissions_and_states_are_named() -> None:

@@ -20,7 +20,7 @@ def lines(name: str, folder: Path) -> list[str]:
     drawn = draw(experiment, 1)
     plan = make_plan(experiment, experiment.ccas["cubic"], drawn)
     write_steps(experiment.profile, drawn.link, folder)
-    link = [f"{name}: {part}={json_in_six_digits(value)}" for part, value in plan["link"].items()]
+    link = [f"{name}: {json_in_six_digits(plan['link'])}"]
     shapes = [f"{name}: {json_in_six_digits(shape)}" for shape in plan["shapes"]]
     steps = [f"{name}: {file.name}: {first_and_count(file)}" for file in sorted(folder.iterdir())]
     return link + shapes + steps

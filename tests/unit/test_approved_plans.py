@@ -30,19 +30,21 @@ SENDERS = (
 MOST_TEXT = 1000  # of a field: a workload is known by its beginning
 
 
-def lines(name: str, plan: Plan) -> list[str]:
-    """A plan without its link, one line per field; of the settings those that are not everyone's."""
+def lines(name: str, plan: Plan, known: Plan | None = None) -> list[str]:
+    """A plan without its link, one line per field that a known one has otherwise; its settings are its own ones."""
+    shown = _shown(plan)
+    other = _shown(known) if known else {}
+    return [f"{name}: {part}: {shown.get(part)}" for part in {**shown, **other} if shown.get(part) != other.get(part)]
+
+
+def _shown(plan: Plan) -> dict[str, str]:
     usual = load_sysctls().values()
     own = {
         end: dict(sorted(values.items() - usual[end].items()))  # type: ignore[attr-defined]
         for end, values in plan["sysctls"].items()
     }
     fields = {**plan, "sysctls": own}
-    return [
-        f"{name}: {part}: {json_in_six_digits(value)[:MOST_TEXT]}"
-        for part, value in fields.items()
-        if part not in KNOWN
-    ]
+    return {part: json_in_six_digits(value)[:MOST_TEXT] for part, value in fields.items() if part not in KNOWN}
 
 
 def planned(experiment: Experiment, cca: str) -> Plan:
@@ -50,9 +52,11 @@ def planned(experiment: Experiment, cca: str) -> Plan:
 
 
 def test_a_plan_of_each_kind_is_the_approved_one() -> None:
-    found = [line for name, cca in SENDERS for line in lines(f"{name}, {cca}", planned(load_experiment(name), cca))]
+    plans = {f"{name}, {cca}": planned(load_experiment(name), cca) for name, cca in SENDERS}
     small = experiment_on(SMALL, "cubic", "bbr", size_bytes=3_000_000)
-    found += lines("small, by tc alone", planned(replace(small, shaper=NETEM), "bbr"))
+    plans["small, by tc alone"] = planned(replace(small, shaper=NETEM), "bbr")
+    first = next(iter(plans.values()))
+    found = [line for name, plan in plans.items() for line in lines(name, plan, None if plan is first else first)]
     text = "\n".join(found) + "\n"
     assert text == approved("plans.txt", text)
 

@@ -78,7 +78,9 @@ class TestStartup:
         assert flow.state.full_bw_now == flow.state.full_bw_reached == leaves
         assert (flow.state.inflight_longterm < INFINITY) == leaves
 
-    def test_fewer_ranges_than_six_do_not(self, startup_library: Path) -> None:
+    def test_fewer_ranges_than_six_do_not_nor_does_no_loss_while_the_application_limits(
+        self, startup_library: Path
+    ) -> None:
         path = Link(rate=0.02, drop=lambda number: 1000 <= number < 1100)
         flow = Flow(startup_library, path, Params(loss_ranges=200), limit=0.01).run(3, until=left(STARTUP))
         assert flow.state.mode == STARTUP
@@ -324,15 +326,13 @@ class TestAggregation:
 class TestSpurious:
     """Handling Spurious Fast Recovery; Spurious RTO Recovery."""
 
-    def test_what_the_recovery_changed_returns(self, startup_library: Path) -> None:
+    def test_what_a_recovery_ended_begins_again_where_it_was_spurious(self, startup_library: Path) -> None:
         flow = in_mode(startup_library, CRUISE)
         flow.state.bw_shortterm, flow.state.inflight_shortterm = 2**60, 500
         flow.core.call("bbr3_enter_recovery", 200, flow.delivered)
         flow.state.bw_shortterm, flow.state.inflight_shortterm = 5, 5
         assert flow.core.call("bbr3_spurious", 4, flow.delivered) == 200
         assert (flow.state.bw_shortterm, flow.state.inflight_shortterm) == (2**60, 500)
-
-    def test_a_probe_that_it_ended_begins_again(self, startup_library: Path) -> None:
         path = Link()
         flow = in_mode(startup_library, UP, path)
         first = flow.number
@@ -340,8 +340,6 @@ class TestSpurious:
         flow.run(1, until=left(UP))
         flow.core.call("bbr3_spurious", 4, flow.delivered)
         assert flow.state.mode == REFILL
-
-    def test_a_startup_that_it_ended_goes_on(self, startup_library: Path) -> None:
         path = Link(rate=0.02, drop=lambda number: number > 500 and number % 20 == 0)
         flow = Flow(startup_library, path, limit=0.01).run(5, until=left(STARTUP))
         flow.core.call("bbr3_spurious", 4, flow.delivered)
@@ -377,10 +375,7 @@ def test_no_mixture_of_values_leads_below_four_packets(
         assert core.state.quantum >= 2
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    OUT_OF_RANGE.split(),
-)
+@pytest.mark.parametrize("wrong", OUT_OF_RANGE.split())
 def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: str) -> None:
     name, value = wrong.split("=")
     assert Core(startup_library, 10, 0).valid()

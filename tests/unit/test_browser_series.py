@@ -24,13 +24,10 @@ def test_stretches_are_alike_where_slow_start_has_no_end_or_lasts_to_the_end(las
     assert np.allclose(edges_s, np.linspace(0, 30.0, BUCKETS + 1))
 
 
-def test_a_stretch_has_its_smallest_and_largest_value_as_differences_to_the_one_before() -> None:
+def test_a_stretch_has_its_extremes_as_differences_and_drops_are_where_the_counter_rose() -> None:
     values = pl.DataFrame({"t_s": [0.0, 0.5, 2.0, 2.9, 4.0], "value": [5.4, 1.6, 7.0, 3.0, 9.0]})
     found = series._ranges(values, np.array([0.0, 1.0, 2.0, 3.0, 4.0]), 0.1)
     assert found == {"step": 0.1, "low": [2, None, 1, 6], "high": [5, None, 2, 2]}
-
-
-def test_the_bottleneck_dropped_where_its_counter_rose() -> None:
     qdisc = pl.DataFrame({"t_s": [-0.5, -0.2, 0.1, 0.2, 0.3, None], "drops_pkts": [0, 1, 1, 3, 4, 5]})
     assert series._drops_ms(qdisc) == [200.0, 300.0]
 

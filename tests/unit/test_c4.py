@@ -80,11 +80,11 @@ class TestNominalMaxRtt:
 class TestInitial:
     """Alpha 2; three eras without growth end it, delay or marks after two, loss after 20 packets."""
 
-    def test_the_window_is_ten_packets_and_the_rate_the_interface_s(self, startup_library: Path) -> None:
+    def test_the_window_is_ten_packets_and_the_rate_128_kilobytes_per_second_at_least(
+        self, startup_library: Path
+    ) -> None:
         core = Core(startup_library)
         assert (core.state.cwnd_bytes, core.pacing_bytes_per_s) == (15_000, 0)
-
-    def test_the_rate_is_128_kilobytes_per_second_at_least(self, startup_library: Path) -> None:
         core = Core(startup_library)
         core.take(ack(rate_Bps=1000))
         assert core.pacing_bytes_per_s == 131_072
@@ -98,13 +98,11 @@ class TestInitial:
         core.take(ack())
         assert core.state.initial_cwnd_bytes == 15_000 + grown
 
-    def test_three_eras_without_growth_end_it(self, startup_library: Path) -> None:
+    def test_three_eras_without_growth_end_it_unless_the_application_limits_them(self, startup_library: Path) -> None:
         flow = Flow(startup_library, Link(buffer_pkts=10_000)).run(10, until=left(INITIAL))
         assert flow.mode == RECOVERY
         assert flow.rate == pytest.approx(RATE, rel=0.01)
         assert flow.lost == 0
-
-    def test_eras_that_the_application_limits_do_not_count(self, startup_library: Path) -> None:
         flow = Flow(startup_library, limit=RATE / 2).run(5)
         assert flow.mode == INITIAL
 
@@ -221,13 +219,11 @@ class TestCongestion:
         core.take(ack(rtt_us=100_000))
         assert (core.state.mode, core.state.nominal_Bps) == (RECOVERY, 10_000_000)
 
-    def test_losses_are_averaged_over_16_packets(self, startup_library: Path) -> None:
+    def test_losses_are_averaged_over_16_packets_and_a_slow_flow_bears_more(self, startup_library: Path) -> None:
         core = cruising(startup_library)
         core.take(ack(lost_pkts=1))
         assert (core.state.mode, core.state.nominal_Bps) == (RECOVERY, 7_500_000)
         assert core.state.smoothed_loss == ONE // 16 * 15 // 16
-
-    def test_a_slow_flow_bears_more(self, startup_library: Path) -> None:
         core = cruising(startup_library)
         core.state.nominal_Bps = 50_000
         core.take(ack(lost_pkts=3, rtt_us=79_000))

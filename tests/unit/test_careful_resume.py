@@ -12,16 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.careful_resume import (
-    NORMAL,
-    RECONNAISSANCE,
-    SAFE_RETREAT,
-    UNVALIDATED,
-    VALIDATING,
-    Change,
-    Core,
-    Params,
-)
+from tests.careful_resume import NORMAL, RECONNAISSANCE, SAFE_RETREAT, UNVALIDATED, VALIDATING, Change, Core, Params
 
 UNCHANGED = Change(0, 0)
 INITIAL = 10_000
@@ -55,13 +46,13 @@ def validating(library: Path, params: Params = SAVED) -> Core:
 class TestReconnaissance:
     """The path is confirmed before anything changes."""
 
-    def test_acks_of_the_initial_data_change_nothing(self, startup_library: Path) -> None:
+    def test_all_initial_data_acknowledged_confirms_the_path_and_changes_nothing_before(
+        self, startup_library: Path
+    ) -> None:
         core = Core(startup_library)
         changes = [core.ack(snd_una=1000 * n, snd_nxt=INITIAL) for n in range(1, 10)]
         assert core.phase == RECONNAISSANCE
         assert set(changes) == {UNCHANGED}
-
-    def test_all_initial_data_acknowledged_confirms_the_path(self, startup_library: Path) -> None:
         core, change = reconnoitred(startup_library)
         assert (core.phase, core.pipe_pkts) == (UNVALIDATED, 29)
         assert change == Change(150, 0)
@@ -90,8 +81,7 @@ class TestReconnaissance:
         assert core.phase == NORMAL
 
     @pytest.mark.parametrize(
-        ("rtt_us", "phase"),
-        [(50_000, NORMAL), (50_001, UNVALIDATED), (1_000_000, UNVALIDATED), (1_000_001, NORMAL)],
+        ("rtt_us", "phase"), [(50_000, NORMAL), (50_001, UNVALIDATED), (1_000_000, UNVALIDATED), (1_000_001, NORMAL)]
     )
     def test_a_round_trip_of_half_the_saved_one_or_above_ten_times_it_is_another_path(
         self, startup_library: Path, rtt_us: int, phase: int
@@ -154,12 +144,10 @@ class TestUnvalidated:
         core.ack(snd_una=INITIAL, snd_nxt=12_000, flight_pkts=2)
         assert core.ack(snd_una=12_001, snd_nxt=13_000, before_pkts=2, flight_pkts=1, cwnd_pkts=150) == Change(10, 0)
 
-    def test_a_path_that_changes_leads_to_the_safe_retreat(self, startup_library: Path) -> None:
+    def test_a_path_that_changes_and_congestion_lead_to_the_safe_retreat(self, startup_library: Path) -> None:
         core = jumped(startup_library)
         assert core.ack(snd_una=20_000, snd_nxt=60_000, rtt_us=50_000, acked_pkts=11, cwnd_pkts=150) == Change(20, 0)
         assert core.phase == SAFE_RETREAT
-
-    def test_congestion_leads_to_the_safe_retreat(self, startup_library: Path) -> None:
         core = jumped(startup_library)
         assert core.congested(snd_nxt=60_000) == Change(14, 0)
         assert core.phase == SAFE_RETREAT
@@ -168,12 +156,12 @@ class TestUnvalidated:
 class TestValidating:
     """Until the last unvalidated packet is acknowledged."""
 
-    def test_the_window_is_left_to_the_normal_rules(self, startup_library: Path) -> None:
+    def test_the_window_is_left_to_the_normal_rules_until_the_last_unvalidated_packet(
+        self, startup_library: Path
+    ) -> None:
         core = validating(startup_library)
         assert core.ack(snd_una=100_000, snd_nxt=200_000, acked_pkts=61) == UNCHANGED
         assert (core.phase, core.pipe_pkts) == (VALIDATING, 119)
-
-    def test_the_last_unvalidated_packet_ends_it(self, startup_library: Path) -> None:
         core = validating(startup_library)
         core.ack(snd_una=159_999, snd_nxt=200_000)
         assert core.phase == VALIDATING
@@ -190,11 +178,14 @@ class TestValidating:
 class TestSafeRetreat:
     """The window waits; the threshold follows from what got through."""
 
-    def test_the_window_does_not_grow(self, startup_library: Path) -> None:
+    def test_the_window_does_not_grow_and_a_second_signal_changes_nothing(self, startup_library: Path) -> None:
         core = validating(startup_library)
         core.congested(snd_nxt=200_000)
         assert {core.ack(snd_una=1000 * n, snd_nxt=200_000) for n in range(40, 160)} == {UNCHANGED}
         assert core.phase == SAFE_RETREAT
+        core = validating(startup_library)
+        core.congested(snd_nxt=200_000)
+        assert core.congested(snd_nxt=210_000) == UNCHANGED
 
     @pytest.mark.parametrize(("beta_pct", "ssthresh"), [(50, 89), (70, 125), (100, 179)])
     def test_it_ends_with_the_last_unvalidated_packet_and_a_threshold_of_pipe_size_by_beta(
@@ -204,11 +195,6 @@ class TestSafeRetreat:
         core.congested(snd_nxt=200_000)
         assert core.ack(snd_una=160_000, snd_nxt=200_000, acked_pkts=121) == Change(0, ssthresh)
         assert core.phase == NORMAL
-
-    def test_a_second_signal_changes_nothing(self, startup_library: Path) -> None:
-        core = validating(startup_library)
-        core.congested(snd_nxt=200_000)
-        assert core.congested(snd_nxt=210_000) == UNCHANGED
 
     def test_two_packets_are_left_of_the_smallest_pipe(self, startup_library: Path) -> None:
         core = Core(startup_library)

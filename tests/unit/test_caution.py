@@ -37,12 +37,9 @@ def test_a_rate_that_was_no_capacity_is_warned_of(tmp_path: Path, meaning: Meani
     assert warned(tmp_path, meaning) == [f"mine: down.rate_mbps: {words} (rate.parquet)"]
 
 
-def test_a_recording_that_is_not_there_is_refused_by_the_profiles_name(tmp_path: Path) -> None:
+def test_a_capacity_is_not_warned_of_and_a_recording_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    assert warned(tmp_path, "capacity") == []
     warned(tmp_path, "goodput")
     (tmp_path / "rate.parquet").unlink()
     with pytest.raises(UserError, match=r"mine\.yml: down\.rate_mbps\.file=rate\.parquet: must be a file"):
         list(cautions("mine", read_profile(tmp_path / "mine.yml")))
-
-
-def test_a_capacity_is_not_warned_of(tmp_path: Path) -> None:
-    assert warned(tmp_path, "capacity") == []

@@ -38,13 +38,10 @@ def test_near_names_are_suggested(name: str, known: tuple[str, ...], words: str)
     assert suggested(name, known) == words
 
 
-def test_a_known_name_is_returned_and_another_refused() -> None:
+def test_a_known_name_is_returned_another_refused_and_senders_are_their_stanzas() -> None:
     assert choose("kind", "geo", KINDS, "file", "link") == "geo"
     with pytest.raises(UserError, match=r"^file: link=gio: must be a known kind: did you mean geo\?$"):
         choose("kind", "gio", KINDS, "file", "link")
-
-
-def test_the_names_of_senders_are_those_of_their_stanzas() -> None:
     assert kernel_senders() == list(load_ccas())
 
 

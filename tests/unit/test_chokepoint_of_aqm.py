@@ -37,7 +37,7 @@ def judged(path: Path) -> tuple[str | None, float | None, float | None]:
     return by_time(left, capacity_s, mark_s), capacity_s, mark_s
 
 
-def test_the_queue_begins_to_stand_and_is_first_marked_when_the_exact_model_has_it() -> None:
+def test_the_queue_stands_and_is_first_marked_when_the_exact_model_has_it() -> None:
     model = download(HOME)
     _, capacity_s, mark_s = judged(HOME)
     signal_s = first_signal_s(model)
@@ -46,6 +46,7 @@ def test_the_queue_begins_to_stand_and_is_first_marked_when_the_exact_model_has_
     assert capacity_s is not None
     assert mark_s is not None
     assert mark_s - capacity_s > INTERVAL_S
+    assert judged(replace(HOME, codel=False))[2] is None
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,3 @@ def test_the_queue_begins_to_stand_and_is_first_marked_when_the_exact_model_has_
 )
 def test_an_exit_is_judged_by_the_standing_queue_and_the_mark(exit_cwnd_pkts: int | None, found: str) -> None:
     assert judged(replace(HOME, exit_cwnd_pkts=exit_cwnd_pkts))[0] == found
-
-
-def test_without_ecn_nothing_is_marked() -> None:
-    assert judged(replace(HOME, codel=False))[2] is None

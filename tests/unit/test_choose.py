@@ -30,18 +30,16 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("down")
-def test_without_a_vm_the_virtual_kernel_is_usual() -> None:
+def test_without_a_vm_the_virtual_kernel_is_usual_and_a_vm_that_is_requested_named() -> None:
     assert choose.choose(None, None).line == "backend virtual, engine netns"
+    with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
+        choose.real_backend(choose.choose("vm", None))
 
 
 @pytest.mark.usefixtures("up")
-def test_a_vm_that_is_up_is_used_with_containerlab() -> None:
+def test_a_vm_that_is_up_is_used_with_containerlab_unless_something_else_is_requested() -> None:
     chosen = choose.choose(None, None)
     assert (chosen.line, chosen.reason) == ("backend vm, engine containerlab", "the VM is up")
-
-
-@pytest.mark.usefixtures("up")
-def test_what_is_requested_wins() -> None:
     assert choose.choose("virtual", None).backend == "virtual"
     assert choose.choose("host", "mininet").line == "backend host, engine mininet"
 
@@ -69,12 +67,6 @@ def test_the_environment_decides_where_the_command_line_does_not(monkeypatch: py
     monkeypatch.setenv("LAB_BACKEND", "cloud")
     with pytest.raises(UserError, match="environment: backend=cloud: must be one of"):
         choose.choose(None, None)
-
-
-@pytest.mark.usefixtures("down")
-def test_a_vm_that_is_not_up_is_named() -> None:
-    with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
-        choose.real_backend(choose.choose("vm", None))
 
 
 @pytest.fixture

@@ -58,10 +58,13 @@ def test_a_file_without_labels_runs_no_trial_and_the_line_names_each() -> None:
         try_link("wired-clean", ["cubic"], {"topology": str(FIELD / "wan/wan.clab.yml")})
 
 
-def test_a_path_is_the_same_topology_as_its_name(tmp_path: Path) -> None:
+def test_a_path_and_a_reduced_file_are_the_same_topology_as_its_name(tmp_path: Path) -> None:
     by_path = try_link("wired-clean", ["cubic"], {"topology": written(tmp_path, content())})
     assert by_path.topology.plain() == load_topology("path", "test").plain()
     assert by_path.topology.note is None
+    found = load_topology("path", "test")
+    (tmp_path / "again.yml").write_text(yaml.safe_dump(found.plain()))
+    assert load_topology(str(tmp_path / "again.yml"), "test").plain() == found.plain()
 
 
 def test_long_links_other_fields_and_an_empty_node_are_the_same_as_the_short_form(tmp_path: Path) -> None:
@@ -108,12 +111,6 @@ def test_fields_that_a_node_takes_in_from_another_are_its_own(tmp_path: Path) ->
     nodes = read_topology(str(tmp_path / "merged.clab.yml"), "test").topology.nodes
     assert (nodes[second].image, nodes[second].image_pull_policy) == ("one:1", "Never")
     assert nodes[second].exec == changed["topology"]["nodes"][second].get("exec", nodes[first].exec)
-
-
-def test_a_reduced_file_is_read_again_as_the_same(tmp_path: Path) -> None:
-    found = load_topology("path", "test")
-    (tmp_path / "again.yml").write_text(yaml.safe_dump(found.plain()))
-    assert load_topology(str(tmp_path / "again.yml"), "test").plain() == found.plain()
 
 
 def test_a_group_gives_its_nodes_their_kind(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,64 +16,47 @@ times = st.floats(0, 100)
 maybe_times = st.none() | times
 
 
-def test_an_exit_before_the_capacity_is_early() -> None:
-    assert by_time(LEFT, capacity_s=10.1, signal_s=17.0) is ExitClass.EARLY
+@pytest.mark.parametrize(
+    ("left", "capacity_s", "signal_s", "found"),
+    [
+        (LEFT, 10.1, 17.0, ExitClass.EARLY),  # before the capacity
+        (LEFT, 9.0, 17.0, ExitClass.CHOKEPOINT),
+        (LEFT, 10.0, None, ExitClass.CHOKEPOINT),  # at the very moment of capacity
+        (LEFT_UPON_LOSS, 9.0, None, ExitClass.LATE),  # the kernel ascribes it to loss
+        (LEFT, 9.0, 10.0, ExitClass.LATE),  # with the first loss, whatever its cause
+        (LEFT_UPON_LOSS, 12.0, 9.9, ExitClass.EARLY),
+        (LEFT, None, None, ExitClass.EARLY),  # from a link that never fills
+        (LEFT_UPON_LOSS, None, 9.9, ExitClass.LATE),  # though the rule never saw the capacity
+        (replace(LEFT, cause="timeout"), None, None, by_time(LEFT_UPON_LOSS, None, None)),  # a timeout is a loss
+    ],
+)
+def test_an_exit_is_judged_by_the_times_of_capacity_and_of_the_first_signal(
+    left: SlowStartExit, capacity_s: float | None, signal_s: float | None, found: ExitClass
+) -> None:
+    assert by_time(left, capacity_s, signal_s) is found
 
 
-def test_an_exit_between_capacity_and_loss_is_at_the_chokepoint() -> None:
-    assert by_time(LEFT, capacity_s=9.0, signal_s=17.0) is ExitClass.CHOKEPOINT
-
-
-def test_an_exit_at_the_very_moment_of_capacity_is_at_the_chokepoint() -> None:
-    assert by_time(LEFT, capacity_s=10.0, signal_s=None) is ExitClass.CHOKEPOINT
-
-
-def test_an_exit_that_the_kernel_ascribes_to_loss_is_late() -> None:
-    assert by_time(LEFT_UPON_LOSS, capacity_s=9.0, signal_s=None) is ExitClass.LATE
-
-
-def test_an_exit_with_the_first_loss_is_late_whatever_its_cause() -> None:
-    assert by_time(LEFT, capacity_s=9.0, signal_s=10.0) is ExitClass.LATE
-
-
-def test_an_exit_upon_a_loss_before_the_capacity_is_early() -> None:
-    assert by_time(LEFT_UPON_LOSS, capacity_s=12.0, signal_s=9.9) is ExitClass.EARLY
-
-
-def test_an_exit_from_a_link_that_never_fills_is_early() -> None:
-    assert by_time(LEFT, capacity_s=None, signal_s=None) is ExitClass.EARLY
-
-
-def test_a_timeout_is_a_loss() -> None:
-    assert by_time(replace(LEFT, cause="timeout"), None, None) is by_time(LEFT_UPON_LOSS, None, None)
-
-
-def test_an_exit_upon_loss_is_late_though_the_rule_never_saw_the_capacity() -> None:
-    assert by_time(LEFT_UPON_LOSS, capacity_s=None, signal_s=9.9) is ExitClass.LATE
-
-
-def test_an_exit_from_a_link_with_signs_of_a_queue_but_no_capacity_found_is_not_judged() -> None:
+def test_what_never_left_slow_start_or_has_no_capacity_but_signs_of_a_queue_is_not_judged() -> None:
     assert by_time(LEFT, capacity_s=None, signal_s=None, filling=True) is None
-
-
-def test_a_sender_that_never_left_slow_start_has_no_class() -> None:
     assert by_time(None, capacity_s=9.0, signal_s=None) is None
     assert by_bitrate(None, 100.0, 90.0, None) is None
 
 
-def test_by_median_throughput_an_exit_bitrate_below_the_median_is_early() -> None:
-    assert by_bitrate(LEFT, 89.9, 90.0, signal_s=None) is ExitClass.EARLY
-    assert by_bitrate(LEFT, 90.0, 90.0, signal_s=None) is ExitClass.CHOKEPOINT
-
-
-def test_by_median_throughput_an_exit_upon_loss_is_late_unless_it_is_early() -> None:
-    assert by_bitrate(LEFT_UPON_LOSS, 95.0, 90.0, signal_s=9.9) is ExitClass.LATE
-    assert by_bitrate(LEFT_UPON_LOSS, 85.0, 90.0, signal_s=9.9) is ExitClass.EARLY
-
-
-def test_an_unknown_bitrate_or_median_gives_no_class() -> None:
-    assert by_bitrate(LEFT, None, 90.0, None) is None
-    assert by_bitrate(LEFT, 90.0, None, None) is None
+@pytest.mark.parametrize(
+    ("left", "bitrate", "median", "signal_s", "found"),
+    [
+        (LEFT, 89.9, 90.0, None, ExitClass.EARLY),
+        (LEFT, 90.0, 90.0, None, ExitClass.CHOKEPOINT),
+        (LEFT_UPON_LOSS, 95.0, 90.0, 9.9, ExitClass.LATE),
+        (LEFT_UPON_LOSS, 85.0, 90.0, 9.9, ExitClass.EARLY),
+        (LEFT, None, 90.0, None, None),
+        (LEFT, 90.0, None, None, None),
+    ],
+)
+def test_by_median_throughput_a_lower_bitrate_is_early_and_a_loss_else_late(
+    left: SlowStartExit, bitrate: float | None, median: float | None, signal_s: float | None, found: ExitClass | None
+) -> None:
+    assert by_bitrate(left, bitrate, median, signal_s) is found
 
 
 @given(times, times, maybe_times)

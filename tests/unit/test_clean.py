@@ -67,17 +67,12 @@ def home(folder: Path) -> set[Path]:
     return set(folder.rglob("*"))
 
 
-def test_a_folder_of_the_users_is_refused_and_keeps_everything(tmp_path: Path) -> None:
-    before = home(tmp_path / "home")
-    line = refused(lab(tmp_path / "results", "clean", "--cache", LAB_CACHE=str(tmp_path / "home")))
-    assert line.startswith(f"environment: LAB_CACHE={tmp_path / 'home'}: must be a folder that the lab made")
-    assert set((tmp_path / "home").rglob("*")) == before
-
-
-def test_a_link_to_a_folder_of_the_users_is_refused_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["home", "link"])
+def test_a_folder_of_the_users_or_a_link_to_it_is_refused_and_keeps_everything(tmp_path: Path, name: str) -> None:
     before = home(tmp_path / "home")
     (tmp_path / "link").symlink_to("home")
-    refused(lab(tmp_path / "results", "clean", "--cache", LAB_CACHE=str(tmp_path / "link")))
+    line = refused(lab(tmp_path / "results", "clean", "--cache", LAB_CACHE=str(tmp_path / name)))
+    assert line.startswith(f"environment: LAB_CACHE={tmp_path / name}: must be a folder that the lab made")
     assert set((tmp_path / "home").rglob("*")) == before
 
 
@@ -86,9 +81,8 @@ def test_clean_without_the_cache_leaves_a_folder_of_the_users_alone(
 ) -> None:
     before = home(tmp_path / "home")
     (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr(
-        tempfile, "tempdir", str(tmp_path / "tmp")
-    )  # in the machine's, a killed command may have left some
+    # in the machine's own, a killed command may have left some
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "home"))
     assert list(tidy(with_cache=False)) == []
     assert set((tmp_path / "home").rglob("*")) == before

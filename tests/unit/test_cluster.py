@@ -116,13 +116,10 @@ def fault(number: int) -> int:
     raise ValueError(f"{number}\nand more")
 
 
-def test_a_fault_of_a_job_is_its_result_in_one_line_and_many_jobs_end(plain: str) -> None:
+def test_a_fault_is_one_line_and_a_result_of_a_lost_worker_not_waited_for_without_end(plain: str) -> None:
     with cluster.connected(plain) as client:
         assert dict(cluster.run_on(client, [1], fault)) == {1: "cluster: 1"}
         assert dict(cluster.run_on(client, [*range(20)], square)) == {number: number**2 for number in range(20)}
-
-
-def test_a_result_whose_worker_is_lost_is_not_waited_for_without_end() -> None:
     ended: Any = SimpleNamespace(status="finished", result=lambda timeout: timeout)
     assert 0 < cluster._result(ended) <= 60
 

@@ -29,11 +29,15 @@ def test_help_names_the_command_lab(start: list[str]) -> None:
     assert "python -m" not in done.stdout
 
 
-def test_the_pages_name_it_lab_and_one_place_names_the_script_of_the_checkout() -> None:
+def test_the_pages_name_it_lab_and_the_version_stands_beside_the_commit() -> None:
     pages = [REPO / "README.md", *sorted((REPO / "docs").rglob("*.md"))]
     naming = [page.relative_to(REPO).as_posix() for page in pages if "scripts/lab" in page.read_text()]
     assert naming == ["docs/index.md"]
     assert [page for page in pages if "python -m lab " in page.read_text()] == []
+    done = subprocess.run([REPO / "scripts" / "lab", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"search-lab {__version__}, commit ")
+    assert f"\nversion: {__version__}\n" in (REPO / "CITATION.cff").read_text()
+    assert f"## {__version__}" in (REPO / "CHANGELOG.md").read_text()
 
 
 def test_help_shows_at_most_25_commands_in_groups_those_of_packages_too() -> None:
@@ -43,10 +47,3 @@ def test_help_shows_at_most_25_commands_in_groups_those_of_packages_too() -> Non
     assert len(shown) <= 25
     assert shown["run"] == "Run and look"
     assert shown["grade"] == shown["course"] == "Teach"
-
-
-def test_the_version_is_one_and_stands_beside_the_commit() -> None:
-    done = subprocess.run([REPO / "scripts" / "lab", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"search-lab {__version__}, commit ")
-    assert f"\nversion: {__version__}\n" in (REPO / "CITATION.cff").read_text()
-    assert f"## {__version__}" in (REPO / "CHANGELOG.md").read_text()

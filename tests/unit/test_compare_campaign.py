@@ -5,10 +5,11 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,6 @@ from lab.judge.stored import Stored, first_stored, in_order
 from lab.judge.stored import stored as every_stored
 from lab.kernel.build import Kernel
 from lab.runs import run_folder
-from lab.runs.execute import Observer
 from lab.runs.find_run import grown_since
 from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.options import RunOptions
@@ -40,7 +40,7 @@ from tests.unit.test_runs_that_fail import Watched
 WIRED = KINDS["wired"]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
     return tmp_path / "results"
@@ -57,7 +57,16 @@ def compared(*ccas: str, trials: int = 8) -> Comparison:
     return Comparison([ccas[0]], known_senders(ccas), links(["wired"]), trials, duration_s=1)
 
 
-def test_a_run_that_grows_keeps_its_first_trials_and_their_seeds(results: Path, tmp_path: Path) -> None:
+def states_of(
+    comparison: Comparison, folder: Path, began: str = "2026-01-01", watched: Watched | None = None, **more: Any
+) -> Iterator[State]:
+    """Run a campaign on a machine whose kernel is gone: whatever is not stored fails."""
+    options, observer = more.pop("options", RunOptions(workers=1)), watched or Watched()
+    budget_s = more.pop("budget_s", None)
+    return campaign(comparison, PRIMARY, began, site(folder), options, lambda: nullcontext(observer), budget_s)
+
+
+def test_a_run_that_grows_keeps_its_first_trials_and_their_seeds(tmp_path: Path) -> None:
     few, many = (compared("cubic", "bbr").experiment(WIRED, trials) for trials in (2, 5))
     folder = run_folder.create(few, site(tmp_path))
     seeds = Run(folder).meta["seeds"]
@@ -66,50 +75,35 @@ def test_a_run_that_grows_keeps_its_first_trials_and_their_seeds(results: Path, 
     assert Run(folder).scenario["trials"] == len(Run(folder).meta["seeds"]) == 5
     assert grown_since(folder.name)(few, site(tmp_path)) == folder  # a look of before: nothing shrinks
     assert Run(folder).scenario["trials"] == 5
-    assert results in folder.parents
 
 
-def test_a_run_of_before_the_comparison_is_not_its_own(results: Path, tmp_path: Path) -> None:
-    experiment = compared("cubic", "bbr").experiment(WIRED, 2)
-    run_folder.create(experiment, site(tmp_path))
-    assert results
-    assert grown_since("9999-01-01T00-00-00Z")(experiment, site(tmp_path)) is None
-
-
-def test_a_run_does_not_go_on_with_other_modules(results: Path, tmp_path: Path) -> None:
-    experiment = compared("cubic", "bbr").experiment(WIRED, 2)
-    folder = run_folder.create(experiment, site(tmp_path))
-    assert results
-    with pytest.raises(UserError, match="modules=m: must be n, as they are now: run without --resume"):
-        grown_since(folder.name)(experiment, site(tmp_path, "n"))
-
-
-def test_a_run_does_not_go_on_with_another_kernel(results: Path, tmp_path: Path) -> None:
-    experiment = compared("cubic", "bbr").experiment(WIRED, 2)
-    folder = run_folder.create(experiment, site(tmp_path))
-    assert results
-    with pytest.raises(UserError, match=r"kernel=k: must be l: it began on Linux 6\.12\.48: run without --resume"):
-        grown_since(folder.name)(experiment, site(tmp_path, kernel="l"))
-
-
-def test_a_run_does_not_go_on_with_another_version_of_a_sender(results: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("modules", "kernel", "version", "line"),
+    [
+        ("n", "k", None, "modules=m: must be n, as they are now: run without --resume"),
+        ("m", "l", None, r"kernel=k: must be l: it began on Linux 6\.12\.48: run without --resume"),
+        ("m", "k", "c" * 16, r"ccas=.*: must be .*, as it is now: run without --resume"),
+    ],
+)
+def test_a_run_goes_on_with_the_same_modules_kernel_and_senders_or_is_not_its_own(
+    tmp_path: Path, modules: str, kernel: str, version: str | None, line: str
+) -> None:
     before = compared("cubic", "bbr")
     folder = run_folder.create(before.experiment(WIRED, 2), site(tmp_path))
-    changed = {**before.senders, "bbr": before.senders["bbr"].model_copy(update={"module_digest": "c" * 16})}
-    now = Comparison(["cubic"], changed, links(["wired"]), 5, duration_s=1)
-    assert results
-    with pytest.raises(UserError, match=r"ccas=.*: must be .*, as it is now: run without --resume"):
-        grown_since(folder.name)(now.experiment(WIRED, 2), site(tmp_path))
+    changed = {**before.senders, "bbr": before.senders["bbr"].model_copy(update={"module_digest": version})}
+    now = replace(before, senders=changed if version else before.senders).experiment(WIRED, 2)
+    assert grown_since("9999-01-01T00-00-00Z")(now, site(tmp_path)) is None
+    with pytest.raises(UserError, match=line):
+        grown_since(folder.name)(now, site(tmp_path, modules, kernel))
 
 
 @pytest.fixture
-def earlier(results: Path, tmp_path: Path) -> Path:
+def earlier(tmp_path: Path) -> Path:
     """A run of an earlier comparison: two trials of CUBIC and of BBR."""
     folder = run_folder.create(compared("cubic", "bbr").experiment(WIRED, 2), site(tmp_path))
     source = store_run(tmp_path / "source", 2, senders=("cubic", "bbr"))
     shutil.rmtree(folder / "trials")
     shutil.copytree(source / "trials", folder / "trials")
-    assert results
     return folder
 
 
@@ -172,66 +166,42 @@ def test_on_a_disk_that_links_nothing_trials_are_run_again_and_no_draft_is_left(
     assert names(earlier)
 
 
-def test_a_campaign_in_which_every_trial_fails_names_each_once_and_ends(results: Path, tmp_path: Path) -> None:
+def test_a_campaign_of_any_number_names_each_failure_once(tmp_path: Path) -> None:
     comparison = compared("cubic", "bbr")
-    watched = Watched()
-
-    def bars() -> AbstractContextManager[Observer]:
-        return nullcontext(watched)
-
-    began = "2026-01-01T00-00-00Z"
-    states: list[State] = list(
-        campaign(comparison, PRIMARY, began, site(tmp_path), RunOptions(workers=1), bars, budget_s=None)
-    )
-    (state,) = states  # nothing was measured at the first look: more trials would not help
+    (state,) = states_of(comparison, tmp_path)  # nothing was measured at the first look: more would not help
     assert looks_of(comparison).trials[0] == state.trials == 6
     assert sorted(state.failures) == [f"compare-wired {cca}-00{n}" for cca in ("bbr", "cubic") for n in range(1, 7)]
-    (found,) = results_of(comparison, began, looks_of(comparison))
+    (found,) = results_of(comparison, "2026-01-01", looks_of(comparison))
     assert found.stored is None
-    assert results.exists()
 
 
-def test_a_comparison_of_a_fixed_number_of_trials_ends_no_link_early(results: Path, tmp_path: Path) -> None:
+def test_a_comparison_of_a_fixed_number_of_trials_ends_no_link_early(tmp_path: Path) -> None:
     comparison = replace(compared("cubic", "bbr"), fixed=True)
-    began = "2026-01-01T00-00-00Z"
-    (state,) = campaign(
-        comparison, PRIMARY, began, site(tmp_path), RunOptions(workers=1), lambda: nullcontext(Watched()), budget_s=None
-    )
+    (state,) = states_of(comparison, tmp_path)
     assert state.trials == comparison.trials == 8
     assert len(state.failures) == 2 * 8  # the kernel is gone: each was tried, although none has a value
-    assert results.exists()
 
 
-def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early(results: Path) -> None:
+def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early() -> None:
     before = compared("cubic", "bbr")
     record.begin(record.requested(before, PRIMARY))
-    assert results.exists()
     with pytest.raises(UserError, match="fixed=False: must be True, as it is now: run without --resume"):
         record.resumed(record.requested(replace(before, fixed=True), PRIMARY))
 
 
-def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_decided(
-    results: Path, tmp_path: Path
-) -> None:
-    comparison = compared("cubic", "bbr")
+def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_decided(tmp_path: Path) -> None:
     watched = Watched()
-
-    def bars() -> AbstractContextManager[Observer]:
-        return nullcontext(watched)
-
-    options = RunOptions(workers=1)
-    (state,) = campaign(comparison, PRIMARY, "2026-01-01T00-00-00Z", site(tmp_path), options, bars, budget_s=0.0)
+    (state,) = states_of(compared("cubic", "bbr"), tmp_path, watched=watched, budget_s=0.0)
     assert (state.budget_used, state.decided) == (True, False)
     assert len(watched.results) == 1
     assert len(watched.begun) == 12  # six of each sender were to run
-    assert results.exists()
 
 
 @pytest.mark.parametrize(
     ("ccas", "left"), [(("search", "cubic", "bbr"), [("search", "bbr")]), (("cubic", "search", "bbr"), [])]
 )
 def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and_for_no_others(
-    results: Path, tmp_path: Path, ccas: tuple[str, ...], left: list[tuple[str, str]]
+    tmp_path: Path, ccas: tuple[str, ...], left: list[tuple[str, str]]
 ) -> None:
     """SEARCH and BBR leave at the chokepoint in each trial, CUBIC early."""
     comparison = compared(*ccas, trials=12)
@@ -241,24 +211,18 @@ def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and
     shutil.rmtree(folder / "trials")
     shutil.copytree(source / "trials", folder / "trials", ignore=shutil.ignore_patterns(f"*-00{first + 1}"))
     watched = Watched()
-    states = campaign(
-        comparison, PRIMARY, folder.name, site(tmp_path), RunOptions(workers=1), lambda: nullcontext(watched), None
-    )
-    state = next(states)
+    state = next(states_of(comparison, tmp_path, folder.name, watched))
     assert watched.results == {}  # every trial of this look was stored
     undecided = state.undecided["wired"] + state.tied["wired"]
     assert [(pair.first, pair.second) for pair in undecided] == left
     assert state.decided == (not state.undecided["wired"])
-    assert results in folder.parents
 
 
 def test_trials_of_earlier_comparisons_are_counted_over_all_links(earlier: Path, tmp_path: Path) -> None:
     comparison = replace(compared("cubic", "reno"), links=links(["wired", "wifi-high"]))
     began = f"{earlier.name}+"  # after it
     options = RunOptions(workers=1, keep_capture=False)
-    states = list(
-        campaign(comparison, PRIMARY, began, site(tmp_path), options, lambda: nullcontext(Watched()), budget_s=None)
-    )
+    states = list(states_of(comparison, tmp_path, began, options=options))
     assert [state.reused for state in states] == [2] * len(states)
 
 

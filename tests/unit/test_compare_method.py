@@ -27,9 +27,8 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: tuple[Com
     needy = comparison.senders[first].model_copy(update={"kernel": "kernel-0"})
     plan = looks_of(comparison)
     senders = {first: needy, **{name: comparison.senders[name] for name in others}}
-    stated = [
-        line for line in method(replace(comparison, senders=senders), plan, PRIMARY) if "a kernel of its own" in line
-    ]
+    shown = method(replace(comparison, senders=senders), plan, PRIMARY)
+    stated = [line for line in shown if "a kernel of its own" in line]
     assert len(stated) == 1
     assert needy.label in stated[0]
     assert "kernel-0" in dict(facts(replace(comparison, senders=senders), found, []))[f"sender {first}"]

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -57,16 +58,15 @@ def rows(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-def test_the_page_is_one_small_file_that_fetches_nothing(written: tuple[Path, Ranked]) -> None:
+def test_the_page_is_one_small_file_that_fetches_nothing_and_opens_the_trials_of_its_runs(
+    written: tuple[Path, Ranked],
+) -> None:
     page = page_of(written)
     assert len(page.encode()) < MOST_BYTES
     assert not re.findall(
         r"""(?:src|href)=["'](?!#|data:|\.\./|https://www\.rfc-editor\.org/rfc/rfc9743|[a-z-]+\.\w+["'])""", page
     )
     assert "@import" not in page
-
-
-def test_every_cell_opens_the_trials_of_its_run(written: tuple[Path, Ranked]) -> None:
     folder = written[0]
     opened = set(re.findall(r'href="(\.\./[^"]*)"', page_of(written)))
     assert {(folder / path).resolve().parents[1].name for path in opened} == {"compare-geo", "compare-wired"}
@@ -89,53 +89,34 @@ def test_the_share_of_the_matrix_is_that_of_the_runs_own_summary(
             assert float(row["mean"]) * 100 == pytest.approx(share_pct)
 
 
-def test_each_trials_value_is_in_the_table_of_trials(written: tuple[Path, Ranked]) -> None:
-    table = rows(written[0] / "trials.csv")
-    assert len(table) == 2 * len(SENDERS) * TRIALS
-    throughput = {(row["link"], row["sender"], row["trial"]): row["throughput_mbps"] for row in table}
-    assert float(throughput["geo", "search", "2"]) == 7.0  # of the stored trial
-    assert throughput["geo", "bbr", str(TRIALS)] == ""  # invalid
+def test_each_trials_value_and_its_exit_with_its_class_are_in_the_table_of_trials(written: tuple[Path, Ranked]) -> None:
+    listed = rows(written[0] / "trials.csv")
+    table = {(row["link"], row["sender"], row["trial"]): row for row in listed}
+    assert len(listed) == len(table) == 2 * len(SENDERS) * TRIALS
+    assert float(table["geo", "search", "2"]["throughput_mbps"]) == 7.0  # of the stored trial
+    assert 0.5 < float(table["geo", "cubic", "1"]["exit_s"]) < 1.5
+    assert [table["geo", cca, "1"]["exit_class"] for cca in SENDERS] == ["chokepoint", "early", "late", "chokepoint"]
+    invalid = table["geo", "bbr", str(TRIALS)]
+    assert invalid["throughput_mbps"] == invalid["exit_class"] == ""
     assert page_of(written).count("1 trial is invalid") == 2
 
 
-def test_each_trials_exit_is_in_the_table_of_trials_with_its_class(written: tuple[Path, Ranked]) -> None:
-    table = {(row["link"], row["sender"], row["trial"]): row for row in rows(written[0] / "trials.csv")}
-    assert 0.5 < float(table["geo", "cubic", "1"]["exit_s"]) < 1.5
-    classes = [table["geo", cca, "1"]["exit_class"] for cca in SENDERS]
-    assert classes == ["chokepoint", "early", "late", "chokepoint"]
-    assert table["geo", "bbr", str(TRIALS)]["exit_class"] == ""  # invalid
-
-
-def test_no_number_of_a_table_is_a_negative_nothing(written: tuple[Path, Ranked]) -> None:
-    for name in ("ranks.csv", "trials.csv"):
-        assert not re.search(r"(^|,)-0\.0*(,|$)", (written[0] / name).read_text(), re.MULTILINE)
-
-
-def test_the_subjects_exits_are_the_last_sentence_of_the_terminal(written: tuple[Path, Ranked]) -> None:
+def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_subjects_exits(
+    written: tuple[Path, Ranked],
+) -> None:
     console = Console(width=300, record=True, file=StringIO())
     console.print(written[1].shown(300))
-    last = console.export_text().splitlines()[-1].strip()
+    text = console.export_text()
+    assert f"geo: invalid, in no result: bbr-{TRIALS:03d}: capture drops 7 packets where 0 was requested" in text
     at_s = r"\d\.\d\d s"
     geo, wired = f"{TRIALS} of {TRIALS} at the chokepoint", f"{TRIALS} of {TRIALS} late"
     line = rf"SEARCH 2\.0 \+ fixes leaves slow start on geo at {at_s}, {geo}; on wired at {at_s}, {wired}\."
-    assert re.fullmatch(line, last)
+    assert re.fullmatch(line, text.splitlines()[-1].strip())
 
 
-def test_an_invalid_trials_reason_is_in_the_terminal(written: tuple[Path, Ranked]) -> None:
-    console = Console(width=300, record=True, file=StringIO())
-    console.print(written[1].shown(300))
-    line = f"geo: invalid, in no result: bbr-{TRIALS:03d}: capture drops 7 packets where 0 was requested"
-    assert line in console.export_text()
-
-
-def test_senders_that_never_separate_share_a_rank(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_senders_share_a_rank_until_they_separate(compared: tuple[Comparison, list[LinkResult]]) -> None:
     for found in compared[1]:  # every sender has the same throughput in the stored trials
         assert set(found.places["throughput"].values()) == {RankedPlace(1, 4)}
-
-
-def test_a_sender_at_the_chokepoint_in_every_trial_is_ahead_of_one_that_never_is(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
     geo = compared[1][0]
     assert geo.values[PRIMARY]["search"] == [1.0] * TRIALS
     assert geo.values[PRIMARY]["cubic_plain"] == [0.0] * TRIALS
@@ -143,10 +124,14 @@ def test_a_sender_at_the_chokepoint_in_every_trial_is_ahead_of_one_that_never_is
     assert geo.places[PRIMARY]["cubic_plain"].best > 1
 
 
-def test_an_object_that_no_download_had_whole_is_no_measure(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_an_object_or_a_rival_that_no_download_had_is_no_measure(
+    compared: tuple[Comparison, list[LinkResult]], written: tuple[Path, Ranked]
+) -> None:
     for found in compared[1]:
         assert "object_100000" in found.values
         assert "object_20000000" not in found.values
+    page = page_of(written)
+    assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
 def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_did_not_arrive(
@@ -178,11 +163,6 @@ def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separate
     assert "is tied with CUBIC with HyStart (" in tied
     assert "CUBIC without HyStart (" in open_
     assert "BBR v1 (" in open_
-
-
-def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Ranked]) -> None:
-    page = page_of(written)
-    assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
 def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Ranked]) -> None:
@@ -240,28 +220,23 @@ def test_the_results_have_one_digest_wherever_they_are_computed(
     assert digest_of([replace(changed, values=values), compared[1][1]]) != written[1].digest
 
 
-def test_the_ranks_are_a_table_for_papers(written: tuple[Path, Ranked]) -> None:
+def test_the_ranks_are_a_table_for_papers_and_no_number_is_a_negative_nothing(written: tuple[Path, Ranked]) -> None:
     latex = (written[0] / "ranks.tex").read_text()
     assert r"\toprule" in latex
     assert "CUBIC without HyStart" in latex
+    for name in ("ranks.csv", "trials.csv"):
+        assert not re.search(r"(^|,)-0\.0*(,|$)", (written[0] / name).read_text(), re.MULTILINE)
 
 
-def test_a_trial_without_a_result_is_named(
-    results: Path, compared: tuple[Comparison, list[LinkResult]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LAB_RESULTS", str(results))
-    state = State(failures={"compare-geo search-001": "the kernel <stopped>"}, budget_used=True)
-    page = page_of(example(*compared, state))
-    assert "No result: compare-geo search-001: the kernel &lt;stopped&gt;" in page
-    assert "unfinished" in page
-
-
-def test_a_link_without_any_result_says_so(
+def test_a_trial_and_a_link_without_a_result_are_named(
     results: Path, compared: tuple[Comparison, list[LinkResult]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(results))
     comparison, (geo, wired) = compared
-    page = page_of(example(comparison, [geo, LinkResult(wired.link, None, {}, {}, {})]))
+    state = State(failures={"compare-geo search-001": "the kernel <stopped>"}, budget_used=True)
+    page = page_of(example(comparison, [geo, LinkResult(wired.link, None, {}, {}, {})], state))
+    assert "No result: compare-geo search-001: the kernel &lt;stopped&gt;" in page
+    assert "unfinished" in page
     assert "wired, modelled: no trial has a result." in page
 
 
@@ -290,39 +265,27 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison,
 
 
 @pytest.mark.parametrize(
-    ("trials", "seed", "field"),
-    [(6, 18, "trials=8: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
+    ("changed", "line"),
+    [
+        ({"trials": 6}, "trials=8: must be 6"),
+        ({"seed": 2}, "seed=18: must be 2"),
+        ({"module_digest": "b" * 16}, r"comparison\.json: senders\.search=.*: must be .*: run without --resume"),
+    ],
 )
-def test_resume_refuses_another_request(
+def test_resume_refuses_another_request_and_another_version_of_a_senders_module(
     compared: tuple[Comparison, list[LinkResult]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    trials: int,
-    seed: int,
-    field: str,
-) -> None:
-    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
-    folder = record.begin(record.requested(compared[0], PRIMARY))
-    assert record.resumed(record.requested(compared[0], PRIMARY)) == folder
-    other = replace(compared[0], trials=trials, seed=seed)
-    with pytest.raises(UserError, match=field):
-        record.resumed(record.requested(other, PRIMARY))
-
-
-def test_resume_refuses_another_version_of_a_senders_module(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
-    senders = {**compared[0].senders}
-    record.begin(record.requested(compared[0], PRIMARY))
-    senders["search"] = senders["search"].model_copy(update={"module_digest": "b" * 16})
-    with pytest.raises(UserError, match=r"comparison\.json: senders\.search=.*: must be .*: run without --resume"):
-        record.resumed(record.requested(replace(compared[0], senders=senders), PRIMARY))
-
-
-def test_there_is_nothing_to_resume_without_a_comparison(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changed: dict[str, Any],
+    line: str,
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     with pytest.raises(UserError, match="no comparison to resume"):
         record.resumed(record.requested(compared[0], PRIMARY))
+    folder = record.begin(record.requested(compared[0], PRIMARY))
+    assert record.resumed(record.requested(compared[0], PRIMARY)) == folder
+    if "module_digest" in changed:
+        senders = compared[0].senders
+        changed = {"senders": {**senders, "search": senders["search"].model_copy(update=changed)}}
+    with pytest.raises(UserError, match=line):
+        record.resumed(record.requested(replace(compared[0], **changed), PRIMARY))

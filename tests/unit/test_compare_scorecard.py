@@ -24,15 +24,14 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
-def test_the_scorecard_claims_only_what_a_trial_tested(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
     comparison, found = compared
     state = {row.section: row.state for row in scorecard(comparison, found)}
     assert {name for name, each in state.items() if each != NOT_RUN} == {"5.1.2", "5.1.3", "5.1.5", "6.1", "6.3", "6.4"}
     none = [replace(each, stored=None, values={}, pairs={}, places={}) for each in found]
     assert {row.state for row in scorecard(comparison, none)} == {NOT_RUN}
-
-
-def test_a_claim_of_the_scorecard_needs_its_link(compared: tuple[Comparison, list[LinkResult]]) -> None:
     comparison, found = compared
     state = {row.section: row.state for row in scorecard(comparison, found[:1])}
     assert state["6.4"] == "run"
@@ -60,10 +59,7 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have
     compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
 ) -> None:
     comparison, (geo, _) = compared
-    for rtt_ms, kind, expected in (
-        (399, "bfifo", {"6.1"}),
-        (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"}),
-    ):
+    for rtt_ms, kind, expected in ((399, "bfifo", {"6.1"}), (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"})):
         path = model.Path(8, rtt_ms - 1, 600_000, 4)  # the first trial of a stored run has 1 ms more
         run = store_run(tmp_path, 1, name=kind, link=path, senders=("search",))
         change(run, profile={"down": {"queue": {"kind": kind}}})

@@ -21,7 +21,7 @@ def compared(*vary: str, links: str = "wired", **more: object) -> Comparison:
     return Chosen(SENDERS, links, vary=vary, **more).comparison()  # type: ignore[arg-type]
 
 
-def test_each_link_stands_once_for_each_value() -> None:
+def test_each_link_stands_once_for_each_value_and_runs_with_it_in_a_folder_of_its_own() -> None:
     comparison = compared("down.delay_ms=10,40", links="wired,leo")
     assert [link.name for link in comparison.links] == [
         "wired-down.delay_ms-10",
@@ -29,9 +29,6 @@ def test_each_link_stands_once_for_each_value() -> None:
         "leo-down.delay_ms-10",
         "leo-down.delay_ms-40",
     ]
-
-
-def test_a_point_is_run_with_its_value_in_a_folder_of_its_own() -> None:
     comparison = compared("down.delay_ms=10,40")
     found = [comparison.experiment(link, 2) for link in comparison.links]
     assert [each.profile.down.delay_ms for each in found] == [10, 40]

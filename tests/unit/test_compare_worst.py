@@ -20,7 +20,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
-def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_first_loss_and_what_came_of_it(
+def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came_of_it(
     compared: tuple[Comparison, list[LinkResult]],
 ) -> None:
     comparison, found = compared

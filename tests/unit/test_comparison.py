@@ -54,13 +54,11 @@ def test_the_first_trials_have_the_same_links_whatever_their_number() -> None:
     assert [draw(few, number) for number in (1, 2)] == [draw(many, number) for number in (1, 2)]
 
 
-def test_a_geo_link_has_the_ends_of_the_recorded_downloads() -> None:
-    geo = load_scenario("geo")[1]
-    assert (KINDS["geo"].profile, KINDS["geo"].mtu_bytes, KINDS["geo"].pacing) == (
-        geo.profile,
-        geo.mtu_bytes,
-        geo.pacing,
-    )
+def test_a_geo_link_has_the_ends_of_the_recorded_downloads_also_in_a_quick_comparison_which_has_no_rival() -> None:
+    geo, link = load_scenario("geo")[1], KINDS["geo"]
+    assert (link.profile, link.mtu_bytes, link.pacing) == (geo.profile, geo.mtu_bytes, geo.pacing)
+    assert links(None, quick=True) == tuple(link for link in KINDS.values() if not link.rival)
+    assert links(["geo"], quick=True) == (link,)
 
 
 @pytest.mark.parametrize(
@@ -75,29 +73,21 @@ def test_links_that_cannot_be_compared_are_refused(names: list[str], rule: str) 
         links(names)
 
 
-def test_a_profile_is_a_link_of_the_given_duration_and_of_the_usual_one_without() -> None:
+def test_a_profile_is_a_link_of_the_given_duration_or_the_usual_one_unless_it_is_a_kind_of_link() -> None:
     assert links(["geo-small"], duration_s=9)[0].duration_s == 9
     assert links(["geo-small"])[0].duration_s == PROFILE_S
-
-
-def test_every_kind_of_link_lasts_some_seconds() -> None:
-    assert [name for name, link in KINDS.items() if not link.duration_s > 0] == []
-
-
-def test_every_kind_of_link_has_its_heading_on_the_first_page() -> None:
-    assert [link.name for link in KINDS.values() if kind_of(link.profile) == OTHER] == []
-
-
-def test_a_profile_that_is_a_kind_of_link_is_that_kind() -> None:
     assert links(["geo-viasat", "wifi-medium"])[0] == KINDS["geo"]
 
 
-def test_one_sender_alone_is_refused() -> None:
+def test_every_kind_of_link_lasts_some_seconds_has_a_heading_on_the_first_page_and_a_profile_of_the_lab() -> None:
+    assert [name for name, link in KINDS.items() if not link.duration_s > 0] == []
+    assert [link.name for link in KINDS.values() if kind_of(link.profile) == OTHER] == []
+    assert {link.profile for link in KINDS.values()} <= set(profile_files())
+
+
+def test_one_sender_alone_and_one_that_is_named_twice_are_refused() -> None:
     with pytest.raises(UserError, match="cca=cubic: must be at least two senders"):
         Comparison(["cubic"], known_senders(["cubic"]), links(["wired"]))
-
-
-def test_a_sender_that_is_named_twice_is_refused() -> None:
     with pytest.raises(UserError, match="cca=cubic,cubic: must be a list that names each sender once"):
         known_senders(["cubic", "cubic"])
 
@@ -106,10 +96,7 @@ def test_a_sender_that_is_named_twice_is_refused() -> None:
     ("words", "line"),
     [
         ("--cca cubic", "cca=cubic: must be at least two senders"),
-        (
-            "--cca cubic,nobody",
-            "cca=nobody: must be a known sender of lab/cca.yml or a package: ",
-        ),
+        ("--cca cubic,nobody", "cca=nobody: must be a known sender of lab/cca.yml or a package: "),
         ("--cca cubic,bbr --links mars", "links=mars: must be a kind of link or a profile: "),
         ("--cca cubic,bbr --trials 0", "trials=0: must be greater than or equal to 1"),
         ("--cca cubic,bbr --duration 0", "duration_s=0: must be greater than or equal to 1"),
@@ -161,15 +148,6 @@ def test_a_link_of_ones_own_without_recording_and_stand_in_is_left_out(
     assert console.file.getvalue().startswith("without mine: recording not fetched (lab traces fetch lte")
     with pytest.raises(UserError, match="must be at least one whose recording is fetched"):
         fetched(Comparison(["cubic"], known_senders(["cubic", "bbr"]), links([str(mine)])), console)
-
-
-def test_a_quick_comparison_has_each_links_own_time_and_no_rival() -> None:
-    assert links(None, quick=True) == tuple(link for link in KINDS.values() if not link.rival)
-    assert links(["geo"], quick=True) == (KINDS["geo"],)
-
-
-def test_every_kind_of_link_has_a_profile_of_the_lab() -> None:
-    assert {link.profile for link in KINDS.values()} <= set(profile_files())
 
 
 @pytest.mark.parametrize("profile", SERVER)

@@ -43,12 +43,10 @@ class TestSlowStart:
         core.state.cwnd_fp = 22 << 16
         assert core.ack(rtt_us=LEAST_US + queueing_us, after_us=200_000) == leaves
 
-    def test_a_sender_that_the_window_does_not_limit_does_not_grow(self, startup_library: Path) -> None:
+    def test_it_ends_with_a_loss_and_does_not_grow_where_the_window_is_no_limit(self, startup_library: Path) -> None:
         core = Core(startup_library)
         core.ack(limited=0)
         assert core.cwnd == 10
-
-    def test_a_loss_ends_it(self, startup_library: Path) -> None:
         core = Core(startup_library)
         core.round()
         core.lose()
@@ -59,12 +57,10 @@ class TestSlowStart:
 class TestUpdateRule:
     """v / (delta cwnd) for each acknowledged packet."""
 
-    def test_not_above_the_target_a_round_trip_adds_one_by_delta(self, startup_library: Path) -> None:
+    def test_above_or_not_above_the_target_a_round_trip_takes_or_adds_one_by_delta(self, startup_library: Path) -> None:
         core = settled(startup_library)
         core.round()
         assert core.cwnd == pytest.approx(102, abs=0.1)
-
-    def test_above_the_target_it_takes_as_much(self, startup_library: Path) -> None:
         core = settled(startup_library)
         core.ack(rtt_us=2 * LEAST_US, after_us=10 * LEAST_US)
         assert core.cwnd == pytest.approx(100 - 2 / 100, abs=0.001)
@@ -135,13 +131,11 @@ class TestCompeting:
         self.full(core, 1)
         assert core.state.inverse_delta in (before // 2, before // 2 + 1, before // 2 + 2)
 
-    def test_an_empty_queue_ends_it(self, startup_library: Path) -> None:
+    def test_an_empty_queue_ends_it_and_it_can_be_switched_off(self, startup_library: Path) -> None:
         core = settled(startup_library)
         self.full(core, 30)
         core.round(LEAST_US, acks=20)
         assert (core.state.competing, core.state.inverse_delta) == (0, 2)
-
-    def test_it_can_be_switched_off(self, startup_library: Path) -> None:
         core = settled(startup_library, params=Params(competes=0))
         self.full(core, 30)
         assert (core.state.competing, core.state.inverse_delta) == (0, 2)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The data dictionary describes what is really stored: the committed sample, and the records of one small trial."""
 
-import copy
 import json
 import re
 import shutil
@@ -125,30 +124,22 @@ def test_the_command_prints_markdown_and_always_the_same(tmp_path: Path) -> None
     assert "| `cwnd_pkts` | UInt32 | packets | congestion window | never |" in rows
 
 
-BROKEN = [
-    ({"rate_mbps": "fast"}, "rate_mbps=fast: must be a number"),
-    ({"certificate": []}, "certificate=[]: must be a JSON object"),
-    ({"flows": {}}, "flows={}: must be a list"),
-    ({"flows": [{}]}, "flows[0].flow=: must be given"),
-    ({"seed": None}, "seed=None: must be a whole number"),
-    ({"seed": True}, "seed=True: must be a whole number"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), BROKEN)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rate_mbps": "fast"}, "rate_mbps=fast: must be a number"),
+        ({"certificate": []}, "certificate=[]: must be a JSON object"),
+        ({"flows": {}}, "flows={}: must be a list"),
+        ({"flows": [{}]}, "flows[0].flow=: must be given"),
+        ({"seed": None}, "seed=None: must be a whole number"),
+        ({"seed": True}, "seed=True: must be a whole number"),
+        ({"mss_bytes": ...}, "mss_bytes=: must be given"),
+    ],
+)
 def test_a_corrupt_trial_is_one_line_that_names_the_field(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    content = json.loads((TRIALS[0] / "trial.json").read_text())
+    content = json.loads((TRIALS[0] / "trial.json").read_text()) | change
     shutil.copytree(TRIALS[0], tmp_path, dirs_exist_ok=True)
-    rewrite(tmp_path / "trial.json", copy.deepcopy(content) | change)
+    rewrite(tmp_path / "trial.json", {name: value for name, value in content.items() if value is not ...})
     with pytest.raises(UserError) as refusal:
         _ = Trial(tmp_path).meta
     assert str(refusal.value) == f"{tmp_path / 'trial.json'}: {message}"
-
-
-def test_a_trial_without_a_field_is_one_line(tmp_path: Path) -> None:
-    content = json.loads((TRIALS[0] / "trial.json").read_text())
-    del content["mss_bytes"]
-    shutil.copytree(TRIALS[0], tmp_path, dirs_exist_ok=True)
-    rewrite(tmp_path / "trial.json", content)
-    with pytest.raises(UserError, match=r"trial\.json: mss_bytes=: must be given$"):
-        _ = Trial(tmp_path).meta

@@ -37,16 +37,10 @@ def test_a_recording_states_where_it_comes_from_and_what_its_numbers_mean() -> N
     assert lte.origin.licence == "GPL-3.0-or-later"
 
 
-def test_a_path_with_spaces_is_quoted_in_the_url() -> None:
+def test_a_path_with_spaces_is_quoted_in_the_url_and_of_an_archive_all_is_downloaded() -> None:
     assert "04-Ping-Traces%20%28Latency%20Tests%29/ping-trace-01.log" in dataset("5g-5gophers/ping-trace-01").url
-
-
-def test_a_file_inside_an_archive_is_downloaded_as_the_archive() -> None:
     assert dataset("5g-ucc/Download/Static/B_2020.02.14_13.21.26").url.endswith("/5G-production-dataset.zip")
-
-
-def test_a_recording_is_known_with_and_without_its_suffix() -> None:
-    assert dataset("leo-leocc/bw_example.txt") == dataset("leo-leocc/bw_example")
+    assert dataset("leo-leocc/bw_example.txt") == dataset("leo-leocc/bw_example")  # with and without its suffix
 
 
 def test_every_recording_has_a_name_of_its_own() -> None:
@@ -54,12 +48,11 @@ def test_every_recording_has_a_name_of_its_own() -> None:
     assert max(Counter(wholes).values()) == 1
 
 
-def test_an_unknown_name_is_refused() -> None:
+def test_an_unknown_name_is_refused_and_a_recording_that_was_not_fetched_names_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(UserError, match=r"^leo/none: must be a recording of trace-profiles/datasets.yml: 'lab traces"):
         dataset("leo/none")
-
-
-def test_a_recording_that_was_not_fetched_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     with pytest.raises(UserError, match=r"run 'lab traces fetch leo-leocc/bw_example'$"):
         path_of("leo-leocc/bw_example")

@@ -9,7 +9,6 @@ from types import ModuleType
 import pytest
 from typer.main import get_command
 
-from bench import measured
 from bench.measured import PUBLISHED
 from lab.base.paths import REPO
 from lab.commands.cli import Grouped, app
@@ -74,16 +73,3 @@ def test_the_page_of_both_shapers_shows_each_measured_link(monkeypatch: pytest.M
     subjects = {figure["name"].split(": ")[0] for figure in stored["figures"]}
     assert {subject for subject in subjects if page.count(f"| {subject} |") != 2} == set()
     assert shapers.PLACE not in page
-
-
-def test_a_benchmark_stores_commit_machine_and_units(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LAB_RESULTS", str(tmp_path_factory.mktemp("results")))
-    file = measured.store(
-        "mine", "make bench-mine", [{"name": "one", "value": 1.5, "unit": "s", "target": "at most 2"}]
-    )
-    stored = json.loads(file.read_text())
-    assert stored["figures"] == [{"name": "one", "value": 1.5, "unit": "s", "target": "at most 2"}]
-    assert stored["machine"]["cores"] >= 1
-    assert {"commit", "measured_at", "command"} <= set(stored)

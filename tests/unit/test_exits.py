@@ -36,36 +36,30 @@ def test_an_exit_has_all_its_columns() -> None:
     ]
 
 
-@pytest.mark.parametrize("cause", ["search", "hystartpp", "loss", "timeout", "other", "a_rule_of_mine"])
-def test_a_cause_is_what_the_module_reported(cause: str) -> None:
-    assert causes(reported((0.15, cause)), "cubic") == [cause]
-
-
-@pytest.mark.parametrize(("sender", "rule"), [("cubic", "hystart"), ("bbr", "bbr"), ("vegas", "vegas")])
-def test_what_a_watched_sender_did_of_its_own_accord_is_its_rule(sender: str, rule: str) -> None:
-    assert causes(reported((0.15, "own")), sender) == [rule]
-
-
-@pytest.mark.parametrize(("sender", "rule"), [("cdg", "cdg"), ("dctcp", "ecn")])
-def test_a_rule_that_works_through_cwr_is_the_cause_of_cwr(sender: str, rule: str) -> None:
-    assert causes(reported((0.15, "other")), sender) == [rule]
+@pytest.mark.parametrize(
+    ("sender", "reports", "found"),
+    [
+        *(("cubic", cause, cause) for cause in ("search", "hystartpp", "loss", "timeout", "other", "a_rule_of_mine")),
+        ("cubic", "own", "hystart"),  # what a watched sender did of its own accord is its rule
+        ("bbr", "own", "bbr"),
+        ("vegas", "own", "vegas"),
+        ("cdg", "other", "cdg"),  # a rule that works through CWR is the cause of CWR
+        ("dctcp", "other", "ecn"),
+    ],
+)
+def test_a_cause_is_what_the_module_reported_or_the_senders_rule(sender: str, reports: str, found: str) -> None:
+    assert causes(reported((0.15, reports)), sender) == [found]
+    assert causes(reported((0.15, reports), (0.9, "search")), sender) == [found]  # the first exit is the exit
 
 
 def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
     assert exit_table(reported((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
 
 
-def test_the_first_reported_exit_is_the_exit() -> None:
-    assert causes(reported((0.15, "loss"), (0.9, "search")), "search") == ["loss"]
-
-
-def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
+def test_a_flow_that_never_leaves_slow_start_has_no_row_and_the_control_connection_neither() -> None:
     found = exit_table(reported(), CLOCK, {})
     assert found.is_empty()
     assert found.schema == schema(EXITS)
-
-
-def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
     assert exit_table(reported((0.15, "loss"), dport=40000), CLOCK, {}).is_empty()
 
 
@@ -75,7 +69,7 @@ def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
     assert exit_table(exits, CLOCK, {})["rtt_ms"].to_list() == [None]
 
 
-def test_bins_of_a_real_search_download_follow_each_other() -> None:
+def test_bins_of_a_real_search_download_follow_each_other_and_its_early_loss_is_its_exit() -> None:
     bins = TABLES["bins"]
     assert bins.schema == schema(BINS)
     assert bins.height == 11
@@ -84,7 +78,4 @@ def test_bins_of_a_real_search_download_follow_each_other() -> None:
     assert bins["bin_ms"][0] == pytest.approx(0.35 * 100, rel=0.02)  # 3.5 initial round trips in 10 bins
     assert bins["norm_pct"].null_count() == bins["curr_delv_bytes"].null_count()
     assert not bins["exit"].any()
-
-
-def test_a_real_download_that_lost_early_left_slow_start_by_loss() -> None:
     assert TABLES["exits"]["cause"].to_list() == ["loss"]

@@ -19,7 +19,7 @@ from lab.base.paths import REPO
 from lab.commands.cli import app
 from lab.runs.run_folder import new_folder
 from lab.tables.stored_trial import FORMAT
-from tests.command import ENOUGH_S, press_ctrl_c, status_of
+from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, status_of
 from tests.stored_run import sign, store_run
 
 
@@ -120,3 +120,16 @@ def test_ctrl_c_in_the_first_moment_ends_the_command_without_a_traceback(after_s
     _, errors = process.communicate(timeout=ENOUGH_S)
     assert status_of(process) == 130
     assert errors in ("", "interrupted: stored trials are whole; run the command again\n")
+
+
+@pytest.mark.parametrize("words", ["try {}", "report {}", "log {} cubic-001", "grade 1 {}", "page {}"])
+def test_a_link_to_itself_is_refused_in_one_line(tmp_path: Path, words: str) -> None:
+    (tmp_path / "loop.c").symlink_to("loop.c")
+    refused(lab(tmp_path / "results", *words.format(tmp_path / "loop.c").split()))
+
+
+def test_a_link_to_itself_in_a_folder_of_sources_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.c").symlink_to("a.c")
+    line = refused(lab(tmp_path / "results", "try", str(tmp_path / "own")))
+    assert line == f"{tmp_path}/own/a.c: Too many levels of symbolic links"

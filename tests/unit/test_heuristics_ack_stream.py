@@ -26,9 +26,7 @@ def kernel_srtt_ms(first_us: int, samples_us: list[int]) -> list[float]:
 
 
 @given(st.lists(st.integers(1_000, 3_000_000), min_size=1, max_size=50))
-def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microseconds(
-    samples_us: list[int],
-) -> None:
+def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microseconds(samples_us: list[int]) -> None:
     srtt_ms = kernel_srtt_ms(600_000, samples_us)
     reported = ack_stream(probed(*((srtt, 1448 * n + 2) for n, srtt in enumerate(srtt_ms))))
     assert reported["rtt_us"].to_list() == pytest.approx(samples_us, abs=8 + 7)  # of whole microseconds
@@ -37,15 +35,9 @@ def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microsec
 def test_what_an_ack_delivered_is_what_the_next_row_finds_acknowledged() -> None:
     reported = ack_stream(probed((600, 1449), (600, 2897), (600, 5793)))
     assert reported.select("t_us", "delivered_bytes").rows() == [(0, 2897), (1_000_000, 5793)]
+    assert ack_stream(probed((640, 1), (640, 1), (645, 1449)))["t_us"].to_list() == [1_000_000]  # not the handshake's
 
 
-def test_the_ack_of_the_handshake_delivers_nothing() -> None:
-    assert ack_stream(probed((640, 1), (640, 1), (645, 1449)))["t_us"].to_list() == [1_000_000]
-
-
-def test_an_ack_without_a_sample_has_the_smoothed_rtt() -> None:
+def test_an_ack_without_a_sample_has_the_smoothed_rtt_and_other_flows_are_left_out() -> None:
     assert ack_stream(probed((640, 1449), (640, 2897)))["rtt_us"].to_list() == [640_000]
-
-
-def test_other_flows_are_left_out() -> None:
     assert ack_stream(probed((640, 1449), (640, 2897)), flow=2).is_empty()

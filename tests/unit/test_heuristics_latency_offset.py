@@ -21,63 +21,40 @@ def series(*points: tuple[float, float]) -> pl.DataFrame:
 def arrivals(*late_ms: float, first_tsval: int = 1000, clock_ahead_ms: int = 0) -> pl.DataFrame:
     """A segment sent each 100 ms, each this late at the client."""
     rows = [
-        packet(
-            0.1 * n + late / 1000,
-            True,
-            len_bytes=1448,
-            tsval=(first_tsval + clock_ahead_ms + 100 * n) % 2**32,
-        )
+        packet(0.1 * n + late / 1000, True, len_bytes=1448, tsval=(first_tsval + clock_ahead_ms + 100 * n) % 2**32)
         for n, late in enumerate(late_ms)
     ]
     return pl.DataFrame(rows, schema=PACKETS, orient="row")
 
 
-def test_the_thesis_example_traces_back_from_1200_ms_to_300_ms() -> None:
-    shown = series((9.0, 40), (10.5, 299), (10.6, 301), (12.0, 1201), (25.0, 2500))
-    assert capacity_s(shown, MIN_RTT_MS) == 10.5
+@pytest.mark.parametrize(
+    ("points", "found_s"),
+    [
+        ([(9.0, 40), (10.5, 299), (10.6, 301), (12.0, 1201), (25.0, 2500)], 10.5),  # from 1200 ms back to 300 ms
+        ([(10.0, 100), (12.0, 1300), (13.0, 50), (14.0, 1300)], 10.0),  # a dip after the link was seen full
+        ([(10.0, 100), (12.0, 200), (12.0, 1300)], 10.0),  # a segment of the instant at which it was seen full
+        ([(1.0, 0), (2.0, 1200)], None),  # exactly twice the minimum RTT is not yet above it
+        ([(1.0, 0), (2.0, 1100), (3.0, 1150)], None),  # a buffer too shallow for twice the minimum RTT
+        ([(1.0, 400), (2.0, 1300), (3.0, 0)], None),  # high from the start: nowhere to go back to
+    ],
+)
+def test_the_capacity_is_traced_back_from_twice_the_minimum_rtt_to_half_of_it(
+    points: list[tuple[float, float]], found_s: float | None
+) -> None:
+    assert capacity_s(series(*points), MIN_RTT_MS) == found_s
 
 
-def test_a_dip_below_half_after_the_link_was_seen_full_does_not_move_the_answer() -> None:
-    shown = series((10.0, 100), (12.0, 1300), (13.0, 50), (14.0, 1300))
-    assert capacity_s(shown, MIN_RTT_MS) == 10.0
-
-
-def test_a_segment_of_the_instant_at_which_the_link_was_seen_full_does_not_count() -> None:
-    assert capacity_s(series((10.0, 100), (12.0, 200), (12.0, 1300)), MIN_RTT_MS) == 10.0
-
-
-def test_exactly_twice_the_minimum_rtt_is_not_yet_above_it() -> None:
-    assert capacity_s(series((1.0, 0), (2.0, 1200)), MIN_RTT_MS) is None
-
-
-def test_a_buffer_too_shallow_for_twice_the_minimum_rtt_never_shows_the_capacity() -> None:
-    assert capacity_s(series((1.0, 0), (2.0, 1100), (3.0, 1150)), MIN_RTT_MS) is None
-
-
-def test_an_offset_that_is_high_from_the_start_has_nowhere_to_go_back_to() -> None:
-    assert capacity_s(series((1.0, 400), (2.0, 1300), (3.0, 0)), MIN_RTT_MS) is None
-
-
-def test_the_smallest_offset_is_removed() -> None:
+def test_the_smallest_offset_is_removed_and_a_retransmission_counts_by_its_own_timestamp() -> None:
     assert offsets(arrivals(305, 300, 340))["offset_ms"].to_list() == pytest.approx([5, 0, 40])
+    again = [packet(t_s, True, len_bytes=1448, tsval=tsval) for t_s, tsval in ((0.3, 1000), (2.3, 3000))]
+    assert offsets(pl.DataFrame(again, schema=PACKETS))["offset_ms"].to_list() == pytest.approx([0, 0])
+    assert offsets(pl.DataFrame([packet(0.3, True)], schema=PACKETS)).is_empty()  # pure ACKs have none
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_neither_clock_difference_nor_wrap_of_the_timestamp_matters(first_tsval: int) -> None:
     found = offsets(arrivals(300, 310, 900, 305, first_tsval=first_tsval))["offset_ms"].to_list()
     assert found == pytest.approx([0, 10, 600, 5])
-
-
-def test_a_retransmission_counts_by_its_own_timestamp() -> None:
-    first, again = (
-        packet(0.3, True, len_bytes=1448, tsval=1000),
-        packet(2.3, True, len_bytes=1448, tsval=3000),
-    )
-    assert offsets(pl.DataFrame([first, again], schema=PACKETS))["offset_ms"].to_list() == pytest.approx([0, 0])
-
-
-def test_pure_acks_from_the_server_have_no_offset() -> None:
-    assert offsets(pl.DataFrame([packet(0.3, True)], schema=PACKETS)).is_empty()
 
 
 def test_half_the_minimum_rtt_at_the_exit_is_a_sign_of_a_queue() -> None:

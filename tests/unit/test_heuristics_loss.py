@@ -21,47 +21,30 @@ def acks(*fields: dict[str, Any]) -> pl.DataFrame:
 SAME: dict[str, Any] = {}
 
 
-def test_the_third_duplicate_is_the_fourth_ack_of_a_number() -> None:
-    assert first_loss_s(acks(SAME, SAME, SAME, SAME, SAME)) == 3.0
+UPDATES = [{"window_bytes": 65535 + 1000 * n} for n in range(8)]
 
 
-def test_two_duplicates_are_reordering_not_loss() -> None:
-    assert first_loss_s(acks(SAME, SAME, SAME, {"ack_bytes": 2000}, {"ack_bytes": 2000})) is None
+@pytest.mark.parametrize(
+    ("fields", "found_s"),
+    [
+        ([SAME] * 5, 3.0),  # the third duplicate is the fourth ACK of a number
+        ([SAME, SAME, SAME, {"ack_bytes": 2000}, {"ack_bytes": 2000}], None),  # reordering, and not loss
+        (UPDATES, None),  # of the window: no duplicates
+        ([SAME, SAME, SAME, UPDATES[7], UPDATES[7]], 4.0),  # one among duplicates does not start the count again
+        ([SAME, *(update | {"sack_edges": 1} for update in UPDATES[:4])], 3.0),  # with SACK the window may change
+        ([{"len_bytes": 37}] * 6, None),  # packets with payload
+        *(([SAME, SAME, SAME, {"flags": ACK | flag}], None) for flag in (FIN, SYN, RST)),
+    ],
+)
+def test_the_first_loss_is_the_third_duplicate_ack(fields: list[dict[str, Any]], found_s: float | None) -> None:
+    assert first_loss_s(acks(*fields)) == found_s
 
 
-def test_window_updates_are_no_duplicates() -> None:
-    growing = [{"window_bytes": 65535 + 1000 * n} for n in range(8)]
-    assert first_loss_s(acks(*growing)) is None
-
-
-def test_a_window_update_among_duplicates_does_not_start_the_count_again() -> None:
-    updated = {"window_bytes": 80000}
-    assert first_loss_s(acks(SAME, SAME, SAME, updated, updated)) == 4.0
-
-
-def test_with_sack_blocks_the_window_may_change() -> None:
-    sacked = [{"window_bytes": 65535 + 1000 * n, "sack_edges": 1} for n in range(4)]
-    assert first_loss_s(acks(SAME, *sacked)) == 3.0
-
-
-def test_packets_with_payload_are_no_duplicates() -> None:
-    assert first_loss_s(acks(*[{"len_bytes": 37}] * 6)) is None
-
-
-@pytest.mark.parametrize("flag", [FIN, SYN, RST])
-def test_a_segment_that_opens_ends_or_resets_is_no_duplicate(flag: int) -> None:
-    assert first_loss_s(acks(SAME, SAME, SAME, {"flags": ACK | flag})) is None
-
-
-def test_acks_of_the_server_and_of_other_flows_do_not_count() -> None:
+def test_acks_of_the_server_and_of_other_flows_do_not_count_and_those_without_sack_information_do() -> None:
     packets = acks(*[SAME] * 6)
     assert first_loss_s(packets.with_columns(to_client=True)) is None
     assert first_loss_s(packets.with_columns(flow=pl.lit(0, pl.UInt8))) is None
-
-
-def test_a_capture_without_sack_information_still_counts_plain_duplicates() -> None:
-    without = acks(*[SAME] * 5).with_columns(sack_edges=pl.lit(None, pl.UInt8))
-    assert first_loss_s(without) == 3.0
+    assert first_loss_s(packets.with_columns(sack_edges=pl.lit(None, pl.UInt8))) == 3.0
 
 
 def queue(*drops_pkts: int) -> pl.DataFrame:

@@ -27,34 +27,19 @@ def test_payload_is_counted_in_intervals_of_15_ms_with_empty_ones_between() -> N
     assert counted["end_s"].to_list() == pytest.approx([0.015 * n for n in range(1, 7)])
 
 
-def test_the_interval_that_the_last_arrival_cuts_short_is_left_out() -> None:
+def test_the_interval_that_the_last_arrival_cuts_short_is_left_out_and_acks_carry_no_payload() -> None:
     assert throughput(arrivals(0.001, 0.016)).height == 1
-
-
-def test_payload_before_the_syn_cannot_be_and_acks_carry_none() -> None:
     assert throughput(pl.DataFrame([packet(0.5, False), packet(0.6, True)], schema=PACKETS)).is_empty()
 
 
-def test_the_median_of_the_first_second_ends_there() -> None:
+def test_the_median_of_the_first_second_ends_there_and_is_zero_where_it_is_mostly_empty() -> None:
     assert median_first_second_mbps(intervals(*[10.0] * 66, *[90.0] * 200)) == 10
-
-
-def test_on_a_satellite_the_first_second_is_mostly_empty_and_its_median_is_zero() -> None:
-    nearly_empty = intervals(*[0.0] * 50, *[8.0] * 16, *[120.0] * 1000)
-    assert median_first_second_mbps(nearly_empty) == 0
+    satellite = intervals(*[0.0] * 50, *[8.0] * 16, *[120.0] * 1000)
+    assert median_first_second_mbps(satellite) == 0
 
 
 def test_the_median_after_slow_start_leaves_out_what_was_before_the_exit() -> None:
     assert median_after_mbps(intervals(1, 1, 1, 50, 60, 70), exit_s=0.04) == 60
-
-
-def test_a_sender_that_never_left_slow_start_has_no_median_after_it() -> None:
-    assert median_after_mbps(intervals(1, 2, 3), exit_s=None) is None
-
-
-def test_nothing_after_the_exit_has_no_median() -> None:
-    assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None
-
-
-def test_the_exit_bitrate_is_window_over_rtt() -> None:
-    assert exit_bitrate_mbps(7500, 1448, 600) == pytest.approx(144.8)
+    assert median_after_mbps(intervals(1, 2, 3), exit_s=None) is None  # never left slow start
+    assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None  # nothing after the exit
+    assert exit_bitrate_mbps(7500, 1448, 600) == pytest.approx(144.8)  # window over RTT

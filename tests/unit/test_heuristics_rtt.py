@@ -15,59 +15,41 @@ def capture(*rows: dict[str, object]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PACKETS, orient="row")
 
 
-def test_the_handshake_alone_gives_the_rtt() -> None:
-    syn, syn_ack = packet(0.0, False, flags=SYN, tsval=None), packet(0.612, True, flags=SYN | ACK, tsecr=None)
-    assert min_rtt_ms(capture(syn, syn_ack)) == pytest.approx(612)
+def syn(t_s: float, **more: object) -> dict[str, object]:
+    return packet(t_s, False, flags=SYN, **({"tsval": None} | more))
 
 
-def test_a_stray_packet_before_the_syn_ack_ends_no_handshake() -> None:
-    stray = packet(0.1, True, flags=ACK, tsecr=None)
-    syn, syn_ack = packet(0.0, False, flags=SYN, tsval=None), packet(0.612, True, flags=SYN | ACK, tsecr=None)
-    assert min_rtt_ms(capture(syn, stray, syn_ack)) == pytest.approx(612)
+def syn_ack(t_s: float, **more: object) -> dict[str, object]:
+    return packet(t_s, True, flags=SYN | ACK, **({"tsecr": None} | more))
 
 
-def test_a_stray_packet_before_the_syn_begins_no_handshake() -> None:
-    stray = packet(0.0, False, flags=ACK, tsval=None)
-    syn, syn_ack = packet(0.1, False, flags=SYN, tsval=None), packet(0.712, True, flags=SYN | ACK, tsecr=None)
-    assert min_rtt_ms(capture(stray, syn, syn_ack)) == pytest.approx(612)
+SENT, ECHO = packet(1.0, False, tsval=500), packet(1.6, True, tsecr=500, len_bytes=1448)
 
 
-def test_an_echo_shorter_than_the_handshake_counts() -> None:
-    syn, syn_ack = packet(0.0, False, flags=SYN, tsval=1), packet(0.9, True, flags=SYN | ACK, tsecr=1)
-    sent, echo = packet(1.0, False, tsval=500), packet(1.605, True, tsecr=500, len_bytes=1448)
-    assert min_rtt_ms(capture(syn, syn_ack, sent, echo)) == pytest.approx(605)
+@pytest.mark.parametrize(
+    ("rows", "found_ms"),
+    [
+        ([syn(0.0), syn_ack(0.612)], 612),  # the handshake alone
+        ([syn(0.0), packet(0.1, True, flags=ACK, tsecr=None), syn_ack(0.612)], 612),  # a stray packet ends none
+        ([packet(0.0, False, flags=ACK, tsval=None), syn(0.1), syn_ack(0.712)], 612),  # nor does it begin one
+        ([syn(0.0, tsval=1), syn_ack(0.9, tsecr=1), SENT, ECHO], 600),  # an echo shorter than the handshake
+        ([packet(0.2, True, tsval=500, len_bytes=1448), SENT, ECHO], 600),  # a time stamp of the server's own
+        ([syn(0.0), syn_ack(0.0004)], 0.4),  # below a millisecond
+        ([SENT, packet(1.1, True, tsecr=500, flags=0x04), ECHO], 600),  # a reset, without an ACK, echoes nothing
+        ([row | {"flow": 0} for row in (syn(0.0, tsval=1), syn_ack(0.1, tsecr=1))], None),  # other flows
+        ([packet(0.0, False, flags=SYN)], None),  # without any answer
+    ],
+)
+def test_the_least_round_trip_is_of_the_handshake_or_of_an_echoed_time_stamp(
+    rows: list[dict[str, object]], found_ms: float | None
+) -> None:
+    assert min_rtt_ms(capture(*rows)) == (found_ms and pytest.approx(found_ms))
 
 
 def test_a_tsval_shared_by_several_acks_is_timed_from_the_first_to_its_first_echo() -> None:
     sent = [packet(1.0 + 0.0002 * number, False, tsval=500) for number in range(4)]
     echoes = [packet(1.6 + 0.0002 * number, True, tsecr=500, len_bytes=1448) for number in range(4)]
     assert min_rtt_ms(capture(*sent, *echoes)) == pytest.approx(600)
-
-
-def test_a_time_stamp_of_the_servers_own_begins_no_round_trip() -> None:
-    theirs, ours = packet(0.2, True, tsval=500, len_bytes=1448), packet(1.0, False, tsval=500)
-    echo = packet(1.6, True, tsecr=500, len_bytes=1448)
-    assert min_rtt_ms(capture(theirs, ours, echo)) == pytest.approx(600)
-
-
-def test_a_round_trip_below_a_millisecond_counts() -> None:
-    syn, syn_ack = packet(0.0, False, flags=SYN, tsval=None), packet(0.0004, True, flags=SYN | ACK, tsecr=None)
-    assert min_rtt_ms(capture(syn, syn_ack)) == pytest.approx(0.4)
-
-
-def test_what_comes_back_without_an_ack_echoes_nothing() -> None:
-    sent, reset = packet(1.0, False, tsval=500), packet(1.1, True, tsecr=500, flags=0x04)
-    echo = packet(1.6, True, tsecr=500, len_bytes=1448)
-    assert min_rtt_ms(capture(sent, reset, echo)) == pytest.approx(600)
-
-
-def test_other_flows_do_not_count() -> None:
-    other = [packet(0.0, False, flags=SYN, tsval=1), packet(0.1, True, flags=SYN | ACK, tsecr=1)]
-    assert min_rtt_ms(capture(*(row | {"flow": 0} for row in other))) is None
-
-
-def test_a_capture_without_any_answer_has_no_rtt() -> None:
-    assert min_rtt_ms(capture(packet(0.0, False, flags=SYN))) is None
 
 
 @given(st.floats(5, 800))

@@ -26,42 +26,29 @@ def sampled(backlog: Callable[[float], bool], sent_share: float = 1.0, until_s: 
     return pl.DataFrame(columns)
 
 
-def test_the_answer_is_the_first_sample_of_a_queue_that_stays() -> None:
-    assert capacity_s(sampled(lambda t_s: t_s >= 0.3), LINK) == pytest.approx(0.3)
-
-
-def test_bursts_shorter_than_a_base_rtt_do_not_count() -> None:
-    bursty = sampled(lambda t_s: t_s % 0.1 < 0.08 or t_s >= 0.6)
-    assert capacity_s(bursty, LINK) == pytest.approx(0.6)
-
-
-def test_one_empty_sample_starts_the_count_again() -> None:
-    broken = sampled(lambda t_s: t_s >= 0.3 and abs(t_s - 0.35) > 1e-6)
-    assert capacity_s(broken, LINK) == pytest.approx(0.36)
-
-
-def test_a_queue_that_forms_too_late_to_stay_for_an_rtt_does_not_count() -> None:
-    assert capacity_s(sampled(lambda t_s: t_s >= 0.95), LINK) is None
+@pytest.mark.parametrize(
+    ("is_filled", "sent_share", "found_s"),
+    [
+        (lambda t_s: t_s >= 0.3, 1.0, 0.3),  # the first sample of a queue that stays
+        (lambda t_s: t_s % 0.1 < 0.08 or t_s >= 0.6, 1.0, 0.6),  # bursts shorter than a base RTT do not count
+        (lambda t_s: t_s >= 0.3 and abs(t_s - 0.35) > 1e-6, 1.0, 0.36),  # an empty sample starts the count again
+        (lambda t_s: t_s >= 0.95, 1.0, None),  # too late to stay for an RTT
+        (lambda t_s: t_s >= 0.3, 0.5, None),
+        (lambda t_s: t_s >= 0.3, 0.94, None),  # less than nineteen twentieths: the link is not busy
+        (lambda t_s: t_s >= 0.3, 0.96, 0.3),
+    ],
+)
+def test_the_capacity_is_the_first_sample_of_a_queue_that_stays_for_an_rtt_on_a_busy_link(
+    is_filled: Callable[[float], bool], sent_share: float, found_s: float | None
+) -> None:
+    assert capacity_s(sampled(is_filled, sent_share), LINK) == (found_s and pytest.approx(found_s))
+    assert capacity_s(sampled(is_filled, sent_share, until_s=0), LINK) is None  # without samples
 
 
 @pytest.mark.parametrize(("base_rtt_ms", "found_s"), [(20.5, 0.3), (19.5, None)])
 def test_a_base_rtt_of_three_samples_is_enough_and_one_of_two_is_not(base_rtt_ms: float, found_s: float | None) -> None:
     link = LinkCapacity.constant(RATE_MBPS, base_rtt_ms)
     assert capacity_s(sampled(lambda t_s: t_s >= 0.295), link) == (found_s and pytest.approx(found_s))
-
-
-def test_a_queue_before_a_link_that_sends_nothing_does_not_count() -> None:
-    assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0.5), LINK) is None
-
-
-def test_a_link_without_samples_has_no_capacity_time() -> None:
-    assert capacity_s(sampled(lambda _: True, until_s=0), LINK) is None
-
-
-@pytest.mark.parametrize(("sent_share", "found_s"), [(0.94, None), (0.96, 0.3)])
-def test_a_link_that_sends_less_than_nineteen_twentieths_is_not_busy(sent_share: float, found_s: float | None) -> None:
-    found = capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share), LINK)
-    assert found == (found_s and pytest.approx(found_s))
 
 
 def test_what_was_sent_before_the_queue_stood_does_not_count() -> None:

@@ -25,16 +25,21 @@ def doubling() -> pl.DataFrame:
     return probed(*windows)
 
 
-def test_the_time_is_that_of_the_ack_after_which_the_window_reaches_the_rate() -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, 39.9 * SEGMENT_MBPS) == pytest.approx(0.02)
-
-
-def test_a_rate_between_two_windows_is_reached_with_the_larger() -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, 41 * SEGMENT_MBPS) == pytest.approx(0.03)
-
-
-def test_the_handshake_does_not_count_though_the_first_window_reaches_the_rate() -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, 5 * SEGMENT_MBPS) == pytest.approx(0.01)
+@pytest.mark.parametrize(
+    ("rate_mbps", "found_s"),
+    [
+        (39.9 * SEGMENT_MBPS, 0.02),  # that of the ACK after which the window reaches the rate
+        (41 * SEGMENT_MBPS, 0.03),  # between two windows: with the larger
+        (5 * SEGMENT_MBPS, 0.01),  # the handshake does not count, though the first window reaches the rate
+        (1e6, None),
+        (None, None),
+    ],
+)
+def test_a_rate_is_reached_with_the_ack_that_makes_the_window_large_enough(
+    rate_mbps: float | None, found_s: float | None
+) -> None:
+    assert first_reached_s(doubling(), MSS_BYTES, rate_mbps) == (found_s and pytest.approx(found_s))
+    assert first_reached_s(doubling(), MSS_BYTES, rate_mbps, flow=2) is None  # other flows do not count
 
 
 def test_a_longer_rtt_makes_less_of_the_same_window() -> None:
@@ -43,18 +48,6 @@ def test_a_longer_rtt_makes_less_of_the_same_window() -> None:
     assert first_reached_s(slower, MSS_BYTES, 101 * SEGMENT_MBPS) is None
 
 
-def test_a_window_that_never_reaches_the_rate_has_no_time() -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, 1e6) is None
-
-
-def test_without_a_rate_there_is_no_time() -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, None) is None
-
-
 def test_an_ack_of_the_first_byte_counts() -> None:
     first = [{"flow": 1, "t_s": t_s, "cwnd_pkts": 10, "srtt_ms": 10.0, "snd_una_bytes": una} for t_s, una in FIRST]
     assert first_reached_s(pl.DataFrame(first, schema=ACKS), MSS_BYTES, SEGMENT_MBPS) == pytest.approx(0.01)
-
-
-def test_other_flows_do_not_count() -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, SEGMENT_MBPS, flow=2) is None

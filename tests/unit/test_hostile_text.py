@@ -82,10 +82,7 @@ def test_a_number_of_workers_that_no_machine_has_is_refused(workers: int) -> Non
     assert [RunOptions(most).workers for most in (1, MOST_WORKERS)] == [1, MOST_WORKERS]
 
 
-def test_a_run_keeps_its_captures_on_this_machine_unless_it_is_requested_otherwise() -> None:
+def test_what_is_usual_unless_it_is_requested_otherwise() -> None:
     assert (RunOptions().keep_capture, RunOptions().scheduler) == (True, None)
-
-
-def test_a_latex_table_is_for_a_whole_page_unless_one_column_is_requested() -> None:
-    assert "table*" in latex.render(table("x"))
+    assert "table*" in latex.render(table("x"))  # for a whole page
     assert "table*" not in latex.render(table("x"), column=True)

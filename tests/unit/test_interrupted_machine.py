@@ -40,13 +40,10 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> No
     run.run(request, where, RunOptions(1), resume=False, console=Console(file=io.StringIO()))
 
 
-def test_ctrl_c_waits_for_the_machine(settled: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        interrupt(monkeypatch, KeyboardInterrupt)
-    assert settled == ["a machine"]
-
-
-def test_an_error_does_not_wait_for_the_machine(settled: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ZeroDivisionError):
-        interrupt(monkeypatch, ZeroDivisionError)
-    assert settled == []
+@pytest.mark.parametrize(("error", "waits"), [(KeyboardInterrupt, True), (ZeroDivisionError, False)])
+def test_ctrl_c_waits_for_the_machine_and_an_error_does_not(
+    settled: list[Any], monkeypatch: pytest.MonkeyPatch, error: type[BaseException], waits: bool
+) -> None:
+    with pytest.raises(error):
+        interrupt(monkeypatch, error)
+    assert settled == ["a machine"] * waits

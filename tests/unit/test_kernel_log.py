@@ -24,17 +24,11 @@ def kept(trial: Path, raw: bytes) -> str:
     return read_log(trial.parent.parent, trial.name)
 
 
-def test_lines_of_before_init_are_left_out(trial: Path) -> None:
-    assert kept(trial, b"mem at 0x6000\n" + AFTER) == AFTER.decode()
-
-
-def test_a_log_without_the_line_of_init_is_kept_whole(trial: Path) -> None:
-    assert kept(trial, b"a machine's own log\nits end") == "a machine's own log\nits end"
-
-
-def test_a_backend_without_a_log_leaves_none(trial: Path) -> None:
-    keep_log(trial)
+def test_lines_of_before_init_are_left_out_and_a_log_without_the_line_of_init_is_kept_whole(trial: Path) -> None:
+    keep_log(trial)  # of a backend without a log
     assert not list(trial.iterdir())
+    assert kept(trial, b"mem at 0x6000\n" + AFTER) == AFTER.decode()
+    assert kept(trial, b"a machine's own log\nits end") == "a machine's own log\nits end"
 
 
 def test_the_log_of_a_failure_is_read_first_and_whole_until_it_is_forgotten(trial: Path) -> None:

@@ -8,19 +8,17 @@ from tests.ktap import Case, read_ktap
 DATA = Path(__file__).parents[1] / "data"
 
 
-def test_a_failed_case_of_a_real_log_is_found() -> None:
-    assert read_ktap((DATA / "kunit-failed.log").read_text()) == [
+def test_a_failed_case_of_a_real_log_and_one_that_never_ended_are_found() -> None:
+    log = (DATA / "kunit-failed.log").read_text()
+    assert read_ktap(log) == [
         Case("draft", "draft_passes", True, False),
         Case("draft", "draft_fails", False, False),
         Case("draft", "draft_is_skipped", True, True),
         Case("second", "second_passes", True, False),
     ]
-
-
-def test_a_case_that_never_ended_is_a_failed_one() -> None:
-    log = (DATA / "kunit-failed.log").read_text()
     cut = log[: log.index("    ok 3 draft_is_skipped")]
     assert read_ktap(cut)[-1] == Case("draft", "(no result)", False, False)
+    assert read_ktap("ok 1 of something else\nnot ok\n") == []  # without suites
 
 
 def test_each_parameter_of_a_real_log_s_case_is_a_case_and_so_is_what_they_are_of() -> None:
@@ -34,16 +32,9 @@ def test_each_parameter_of_a_real_log_s_case_is_a_case_and_so_is_what_they_are_o
     assert all(case.ok for case in cases)
 
 
-def test_a_parameter_that_failed_is_a_failed_case() -> None:
-    log = (DATA / "kunit-parameters.log").read_text().replace("ok 9 too", "not ok 9 too")
-    assert [case.name for case in read_ktap(log) if not case.ok] == ["too few bins"]
-
-
-def test_a_crash_among_parameters_loses_what_was_planned_after_it() -> None:
+def test_a_parameter_that_failed_is_a_failed_case_and_a_crash_loses_what_was_planned_after_it() -> None:
     log = (DATA / "kunit-parameters.log").read_text()
+    failed = [case.name for case in read_ktap(log.replace("ok 9 too", "not ok 9 too")) if not case.ok]
+    assert failed == ["too few bins"]
     cut = log[: log.index("        ok 5 a clock")]
     assert [case for case in read_ktap(cut) if not case.ok] == [Case("search", "(no result)", False, False)] * 2
-
-
-def test_a_log_without_suites_has_no_cases() -> None:
-    assert read_ktap("ok 1 of something else\nnot ok\n") == []

@@ -120,55 +120,49 @@ def test_rates_from_opportunities_carry_the_same_bytes(folder: Path) -> None:
     assert drawn(requested).mean_rate_mbps == pytest.approx(2 * 1514 * 8 / STEP_S / 1e6, rel=0.002)
 
 
-def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: Path) -> None:
+def test_a_buffer_in_bdps_is_that_of_the_nominal_or_recorded_rate_and_the_base_rtt(folder: Path) -> None:
     down = {"rate_mbps": 10, "delay_ms": 10, "buffer_bdps": 2}
     assert drawn(profile(folder, down)).down.buffer_bytes == 2 * 10e6 / 8 * 0.020
-
-
-def test_a_buffer_in_bdps_of_delivery_opportunities_is_that_of_the_recordings_mean_rate(folder: Path) -> None:
-    down = {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bdps": 2}
+    recorded = {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bdps": 2}
     bdp_bytes = 2 * 1514 / STEP_S * 0.020
-    assert drawn(profile(folder, down)).down.buffer_bytes == pytest.approx(2 * bdp_bytes, rel=0.002)
+    assert drawn(profile(folder, recorded)).down.buffer_bytes == pytest.approx(2 * bdp_bytes, rel=0.002)
+    reported = refusal(profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10}))
+    assert "mine.yml: down.buffer_bdps=10" in reported
+    assert "must be one of at most 4294967295 bytes" in reported
 
 
 @pytest.mark.parametrize(
-    ("down", "words"),
+    ("changed", "words"),
     [
-        (SIMPLE | {"rate_mbps": 0}, "down.rate_mbps=0: must be greater than or equal to 0.001"),
-        (SIMPLE | {"rate_mbps": float("nan")}, "down.rate_mbps=nan: must be"),
-        (SIMPLE | {"delay_ms": float("nan")}, "down.delay_ms=nan: must be"),
-        (SIMPLE | {"delay_ms": -5}, "down.delay_ms=-5: must be greater than or equal to 0"),
-        (SIMPLE | {"loss_pct": 101}, "down.loss_pct=101: must be less than or equal to 100"),
-        (SIMPLE | {"rate_mbps": 1e-9}, "down.rate_mbps=1e-09: must be greater than or equal to 0.001"),
-        (SIMPLE | {"frames": {"period_ms": 1e9}}, "down.frames.period_ms=1000000000.0: must be less than or equal to"),
-        (SIMPLE | {"frames": {"period_ms": 5, "packets": 2**31}}, "packets=2147483648: must"),
-        (SIMPLE | {"queue": {"kind": "pfifo", "limit_pkts": 2**31}}, "limit_pkts=2147483648: must be less than"),
-        (
-            SIMPLE | {"queue": {"kind": "codel", "target_ms": 1e7}},
-            "target_ms=10000000.0: must be less than or equal to",
-        ),
-        (
-            SIMPLE | {"queue": {"kind": "fq_codel", "flows": 10**6}},
-            "flows=1000000: must be less than or equal to 65536",
-        ),
-        (SIMPLE | {"queue": {"kind": "red", "min_share": 0.5, "max_share": 0.4}}, "a min_share below max_share"),
-        (SIMPLE | {"rate_mbps": 20_000}, "down.rate_mbps=20000: must be less than or equal to 10000"),
-        (SIMPLE | {"delay_ms": 70_000}, "down.delay_ms=70000: must be less than or equal to 60000"),
-        (SIMPLE | {"buffer_bytes": 2**32}, f"down.buffer_bytes={2**32}: must be less than or equal to {2**32 - 1}"),
-        (SIMPLE | {"buffer_bytes": 100}, "down.buffer_bytes=100: must be greater than or equal to 1514"),
-        (SIMPLE | {"buffer_bdps": 1}, "must be a direction with either buffer_bytes or buffer_bdps"),
-        (SIMPLE | {"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
-        (SIMPLE | {"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
-        (SIMPLE | {"rate_mbps": {"clock": "x"}}, "must be a series with either dataset or file"),
-        (SIMPLE | {"queue": {"kind": "red"}}, "min_share=: must be given"),
-        (SIMPLE | {"queue": {"kind": "sfq"}}, "must be"),
+        ({"rate_mbps": 0}, "down.rate_mbps=0: must be greater than or equal to 0.001"),
+        ({"rate_mbps": float("nan")}, "down.rate_mbps=nan: must be"),
+        ({"delay_ms": float("nan")}, "down.delay_ms=nan: must be"),
+        ({"delay_ms": -5}, "down.delay_ms=-5: must be greater than or equal to 0"),
+        ({"loss_pct": 101}, "down.loss_pct=101: must be less than or equal to 100"),
+        ({"rate_mbps": 1e-9}, "down.rate_mbps=1e-09: must be greater than or equal to 0.001"),
+        ({"frames": {"period_ms": 1e9}}, "down.frames.period_ms=1000000000.0: must be less than or equal to"),
+        ({"frames": {"period_ms": 5, "packets": 2**31}}, "packets=2147483648: must"),
+        ({"queue": {"kind": "pfifo", "limit_pkts": 2**31}}, "limit_pkts=2147483648: must be less than"),
+        ({"queue": {"kind": "codel", "target_ms": 1e7}}, "target_ms=10000000.0: must be less than or equal to"),
+        ({"queue": {"kind": "fq_codel", "flows": 10**6}}, "flows=1000000: must be less than or equal to 65536"),
+        ({"queue": {"kind": "red", "min_share": 0.5, "max_share": 0.4}}, "a min_share below max_share"),
+        ({"rate_mbps": 20_000}, "down.rate_mbps=20000: must be less than or equal to 10000"),
+        ({"delay_ms": 70_000}, "down.delay_ms=70000: must be less than or equal to 60000"),
+        ({"buffer_bytes": 2**32}, f"down.buffer_bytes={2**32}: must be less than or equal to {2**32 - 1}"),
+        ({"buffer_bytes": 100}, "down.buffer_bytes=100: must be greater than or equal to 1514"),
+        ({"buffer_bdps": 1}, "must be a direction with either buffer_bytes or buffer_bdps"),
+        ({"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
+        ({"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
+        ({"rate_mbps": {"clock": "x"}}, "must be a series with either dataset or file"),
+        ({"queue": {"kind": "red"}}, "min_share=: must be given"),
+        ({"queue": {"kind": "sfq"}}, "must be"),
     ],
 )
 def test_what_no_qdisc_can_hold_or_is_unknown_is_refused_when_the_profile_is_read(
-    folder: Path, down: dict[str, Any], words: str
+    folder: Path, changed: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UserError) as refused:
-        profile(folder, down)
+        profile(folder, SIMPLE | changed)
     assert words in str(refused.value)
     assert "mine.yml" in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -211,33 +205,49 @@ def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(f
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 
-def test_a_buffer_in_bdps_that_no_qdisc_holds_is_refused(folder: Path) -> None:
-    requested = profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10})
-    assert "mine.yml: down.buffer_bdps=10" in refusal(requested)
-    assert "must be one of at most 4294967295 bytes" in refusal(requested)
+ON_DEMAND = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
 
 
-def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) -> None:
-    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
-    for wrong in ({"frame_ms": 1e8}, {"request_delay_ms": 1e8}, {"cap_bytes": 2**31}, {"guaranteed_pkts": -1}):
-        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
-        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand\.{next(iter(wrong))}=.*: must be"):
-            profile(folder, SIMPLE, up)
-    up = {"on_demand": fits | {"frame_ms": 0.001}, "delay_ms": 300, "buffer_bytes": 100_000}
-    assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in refusal(profile(folder, SIMPLE, up))
-    up = {"on_demand": fits | {"request_delay_ms": 50_000}, "delay_ms": 300, "buffer_bytes": 100_000}
-    reported = refusal(profile(folder, SIMPLE, up))
+def up_link(**changed: Any) -> dict[str, Any]:
+    return {"on_demand": ON_DEMAND | changed, "delay_ms": 300, "buffer_bytes": 100_000}
+
+
+def up_shape(requested: Profile, seed: int = 1) -> dict[str, Any]:
+    found: dict[str, Any] = shapes(requested, drawn(requested, seed), load_topology("path", "test"), 1)[1]["spec"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"frame_ms": 1e8}, r"\.frame_ms=.*: must be"),
+        ({"request_delay_ms": 1e8}, r"\.request_delay_ms=.*: must be"),
+        ({"cap_bytes": 2**31}, r"\.cap_bytes=.*: must be"),
+        ({"guaranteed_pkts": -1}, r"\.guaranteed_pkts=.*: must be"),
+        ({"report": "rate"}, ".*: must be .*period_ms where its report is a rate"),
+        ({"report": "rate", "period_ms": 0}, ".*: must be .*greater than or equal to 0.001"),
+        ({"period_ms": 1200}, ".*: must be .*period_ms where its report is a rate"),
+        ({"report": "rate", "frame_ms": 0.001, "period_ms": 1200}, ".*: must be .*period_ms of at most 65536 frames"),
+    ],
+)
+def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(
+    folder: Path, changed: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand{words}"):
+        profile(folder, SIMPLE, up_link(**changed))
+
+
+def test_a_return_link_whose_requests_take_too_long_is_refused_when_it_is_drawn(folder: Path) -> None:
+    reported = refusal(profile(folder, SIMPLE, up_link(frame_ms=0.001)))
+    assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in reported
+    reported = refusal(profile(folder, SIMPLE, up_link(request_delay_ms=50_000)))
     assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in reported
 
 
 def test_a_terminal_begins_in_each_listed_state_as_often_as_it_is_listed(folder: Path) -> None:
     states = {"model": "choice", "values": [1, 1, 1, 8], "source": "made"}
-    fits = {"frame_ms": 40, "guaranteed_pkts": states, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
-    requested = profile(folder, SIMPLE, {"on_demand": fits, "delay_ms": 300, "buffer_bytes": 100_000})
-    specs = [
-        shapes(requested, drawn(requested, seed), load_topology("path", "test"), 1)[1]["spec"] for seed in range(400)
-    ]
-    given = [spec["guaranteed_pkts"] for spec in specs]
+    requested = profile(folder, SIMPLE, up_link(guaranteed_pkts=states))
+    given = [up_shape(requested, seed)["guaranteed_pkts"] for seed in range(400)]
     assert set(given) == {1, 8}
     assert 100 - 4 * 75**0.5 < given.count(8) < 100 + 4 * 75**0.5  # 400 draws of a quarter: four deviations
 
@@ -249,40 +259,17 @@ def test_a_state_is_drawn_and_the_phase_of_frames_beside_it_too() -> None:
     assert len({draw.frame_phase_ms for draw in draws if draw}) == len(draws)
 
 
-def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -> None:
-    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "rate"}
-    for wrong, rule in (
-        ({}, "period_ms where its report is a rate"),
-        ({"period_ms": 0}, "greater than or equal to 0.001"),
-        ({"report": "new", "period_ms": 1200}, "period_ms where its report is a rate"),
-        ({"frame_ms": 0.001, "period_ms": 1200}, "period_ms of at most 65536 frames"),
-    ):
-        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
-        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand.*: must be .*{rule}"):
-            profile(folder, SIMPLE, up)
-    requested = profile(
-        folder, SIMPLE, {"on_demand": fits | {"period_ms": 1200}, "delay_ms": 300, "buffer_bytes": 100_000}
-    )
-    spec = shapes(requested, drawn(requested), load_topology("path", "test"), 1)[1]["spec"]
+def test_a_rate_is_reported_once_in_a_period(folder: Path) -> None:
+    spec = up_shape(profile(folder, SIMPLE, up_link(report="rate", period_ms=1200)))
     assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
 
 
 def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Path) -> None:
     topology = load_topology("path", "test")
     plain = profile(folder, SIMPLE)
-    assert [shape["part"] for shape in shapes(plain, drawn(plain), topology, 1)] == [
-        "bottleneck",
-        "delay-down",
-        "delay-up",
-    ]
-    grants = {
-        "frame_ms": 40,
-        "guaranteed_pkts": 1,
-        "request_delay_ms": 560,
-        "cap_bytes": 9000,
-        "report": "new",
-    }
-    demanded = profile(folder, SIMPLE, {"on_demand": grants, "delay_ms": 300, "buffer_bytes": 100_000})
+    parts = [shape["part"] for shape in shapes(plain, drawn(plain), topology, 1)]
+    assert parts == ["bottleneck", "delay-down", "delay-up"]
+    demanded = profile(folder, SIMPLE, up_link())
     found = {shape["part"]: shape for shape in shapes(demanded, drawn(demanded), topology, 1)}
     assert found["bottleneck-up"]["spec"]["kind"] == "on_demand"
     assert 0 <= found["bottleneck-up"]["spec"]["phase_us"] < 40_000
@@ -292,14 +279,8 @@ def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Pa
 def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None:
     requested = profile(folder, SIMPLE | {"queue": {"kind": "step_drop", "threshold_share": 0.5, "drop_pct": 25}})
     spec = shapes(requested, drawn(requested), load_topology("path", "test"), 7)[0]["spec"]
-    assert spec["kind"] == "replay"
-    assert spec["child"] == {
-        "kind": "step_drop",
-        "limit_bytes": 50_000,
-        "threshold_bytes": 25_000,
-        "drop_pct": 25,
-        "seed": 7,
-    }
+    child = {"kind": "step_drop", "limit_bytes": 50_000, "threshold_bytes": 25_000, "drop_pct": 25, "seed": 7}
+    assert (spec["kind"], spec["child"]) == ("replay", child)
 
 
 CYCLE = {"model": "cycle", "mean": 20, "amplitude": 2, "period_s": 0.1, "source": "test"}

@@ -158,7 +158,11 @@ def test_a_cycle_spans_twice_its_amplitude_around_its_mean() -> None:
     assert [min(shown), max(shown)] == pytest.approx([40, 60], abs=0.1)
 
 
-def test_the_peak_is_the_largest_value() -> None:
+def test_a_mean_ends_with_the_trial_until_which_the_last_step_counts_and_the_peak_is_the_largest_value() -> None:
+    rate = Steps.of([(0.0, 10.0), (2.0, 30.0), (4.0, 1000.0), (5.0, 9000.0)])
+    assert mean(rate, 4.0) == pytest.approx(20.0)
+    assert mean(rate, 3.0) == pytest.approx(50 / 3)
+    assert mean(Steps.of([(0.0, 10.0), (1.0, 50.0)]), 4.0) == pytest.approx(40.0)
     assert peak(Steps.of([(0.0, 1.0), (2.0, 9.0), (3.0, 2.0)])) == 9.0
 
 
@@ -179,19 +183,11 @@ def test_a_log_normal_value_without_spread_is_its_mean() -> None:
         assert least <= value <= most
 
 
-def test_steps_behind_the_end_of_the_trial_are_in_no_mean() -> None:
-    rate = Steps.of([(0.0, 10.0), (2.0, 30.0), (4.0, 1000.0), (5.0, 9000.0)])
-    assert mean(rate, 4.0) == pytest.approx(20.0)
-    assert mean(rate, 3.0) == pytest.approx(50 / 3)
-
-
-def test_the_last_step_counts_until_the_trial_ends() -> None:
-    assert mean(Steps.of([(0.0, 10.0), (1.0, 50.0)]), 4.0) == pytest.approx(40.0)
-
-
-def test_the_last_row_of_a_recording_is_in_its_mean_and_in_its_window() -> None:
+def test_the_last_row_of_a_recording_is_in_its_mean_and_holds_until_the_recording_begins_again() -> None:
     assert RECORDED.nominal() == pytest.approx(32.5)
     assert list(rows(RECORDED.window(0.0, 4.0))) == [(0.0, 10.0), (1.0, 20.0), (2.0, 30.0), (3.0, 70.0)]
+    assert list(rows(RECORDED.window(2.5, 3.0))) == [(0.0, 30.0), (0.5, 70.0), (1.5, 10.0), (2.5, 20.0)]
+    assert list(rows(RECORDED.window(3.5, 0.25))) == [(0.0, 70.0)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -203,14 +199,6 @@ def test_a_recordings_mean_is_the_same_however_it_is_read(size: int) -> None:
     assert replace(RECORDED, batches=pieces).least() == 10.0
     whole = list(rows(RECORDED.window(1.5, 7.0)))
     assert list(rows(replace(RECORDED, batches=pieces).window(1.5, 7.0))) == whole
-
-
-def test_the_last_row_holds_for_its_time_before_a_recording_begins_again() -> None:
-    assert list(rows(RECORDED.window(2.5, 3.0))) == [(0.0, 30.0), (0.5, 70.0), (1.5, 10.0), (2.5, 20.0)]
-
-
-def test_a_window_behind_the_last_row_holds_that_rows_value() -> None:
-    assert list(rows(RECORDED.window(3.5, 0.25))) == [(0.0, 70.0)]
 
 
 @pytest.mark.parametrize(("window_s", "least"), [(0.0, [30.0, 10.0, 20.0, 40.0]), (1.5, [30.0, 10.0, 10.0, 20.0])])

@@ -13,6 +13,8 @@ from lab.evaluation.compare.ranks import Pair, RankedPlace
 from lab.report.matrix.matrix import _lacking
 from lab.report.matrix.texts import apart_text, difference_text, leads, mean_of, value_text
 
+MINUS = "\N{MINUS SIGN}"
+
 
 def pair(difference: float | None, lo: float | None, hi: float | None, effect: float = 1.0, pairs: int = 4) -> Pair:
     return Pair("search", "cubic", Paired(pairs, difference, lo, hi, difference, effect), 0.01, True, False)
@@ -56,25 +58,20 @@ def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
     ("measure", "found", "of_sender", "shown"),
     [
         ("throughput", pair(2.0, 1.0, 3.0), "search", "+2.0 Mb/s [+1.0, +3.0], large effect"),
-        (
-            "throughput",
-            pair(2.0, 1.0, 3.0, 0.2),
-            "cubic",
-            "\N{MINUS SIGN}2.0 Mb/s [\N{MINUS SIGN}3.0, \N{MINUS SIGN}1.0], small effect",
-        ),
-        ("throughput", pair(0.25, -0.5, 1.0), "search", "+0.25 Mb/s [\N{MINUS SIGN}0.50, +1.00], large effect"),
+        ("throughput", pair(2.0, 1.0, 3.0, 0.2), "cubic", f"{MINUS}2.0 Mb/s [{MINUS}3.0, {MINUS}1.0], small effect"),
+        ("throughput", pair(0.25, -0.5, 1.0), "search", f"+0.25 Mb/s [{MINUS}0.50, +1.00], large effect"),
         ("chokepoint", pair(0.5, 0.25, 0.75), "search", "+50 points [+25, +75], large effect"),
         (
             "chokepoint",
             pair(1.0, 1.0, 1.0, pairs=3),
             "cubic",  # 1 - 0.05 ** (1 / 3)
-            "\N{MINUS SIGN}100 points in each of 3 trials: the chance of another value is below 63 %",
+            f"{MINUS}100 points in each of 3 trials: the chance of another value is below 63 %",
         ),
         ("throughput", pair(2.0, None, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(0.0, 0.0, 0.0), "search", "no difference"),
-        ("throughput", pair(0.0, -1.0, 1.0), "search", "±0.0 Mb/s [\N{MINUS SIGN}1.0, +1.0], large effect"),
-        ("retransmits", pair(-1500.0, None, None), "search", "\N{MINUS SIGN}1,500 packets"),
+        ("throughput", pair(0.0, -1.0, 1.0), "search", f"±0.0 Mb/s [{MINUS}1.0, +1.0], large effect"),
+        ("retransmits", pair(-1500.0, None, None), "search", f"{MINUS}1,500 packets"),
         ("throughput", pair(None, None, None), "search", ""),
     ],
 )

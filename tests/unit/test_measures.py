@@ -8,16 +8,12 @@ from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, me
 from lab.runs.link_kinds import Link
 
 
-def test_more_is_better_of_shares_and_throughput_only() -> None:
+def test_more_is_better_of_shares_and_throughput_only_and_an_object_is_named_after_its_size() -> None:
     assert {each.name for each in MEASURES if each.more_is_better} == {"chokepoint", "rule", "throughput"}
     assert {each.name for each in MEASURES if each.binary} == {"chokepoint", "rule"}
     assert {each.name for each in MEASURES if each.shared} == {"harm"}
-
-
-def test_an_object_is_named_after_its_size() -> None:
     sizes = {each.size_bytes: each.short for each in MEASURES if each.size_bytes is not None}
-    expected = {100_000: "100 kB (s)", 1_000_000: "1 MB (s)", 5_000_000: "5 MB (s)", 20_000_000: "20 MB (s)"}
-    assert sizes == expected
+    assert sizes == {100_000: "100 kB (s)", 1_000_000: "1 MB (s)", 5_000_000: "5 MB (s)", 20_000_000: "20 MB (s)"}
     assert all(f"object_{size_bytes}" in BY_NAME for size_bytes in sizes)
 
 

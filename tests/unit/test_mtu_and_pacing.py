@@ -14,14 +14,13 @@ from tests.conftest import SMALL, experiment_on
 MTU_BYTES, MSS_BYTES = 1360, 1308  # the servers of the papers
 
 
-def test_the_papers_mtu_gives_their_segments() -> None:
+@pytest.mark.parametrize("ecn", [False, True])
+def test_a_scenario_pins_its_own_settings_and_no_others(ecn: bool) -> None:
     assert mss_bytes(experiment_on(SMALL, "search", mtu_bytes=MTU_BYTES)) == MSS_BYTES
     assert mss_bytes(experiment_on(SMALL, "search")) == 1448
-
-
-def test_a_scenario_without_them_pins_no_mtu_and_no_qdisc() -> None:
-    experiment = experiment_on(SMALL, "cubic")
+    experiment = experiment_on(SMALL, "cubic", ecn_at_ends=ecn)
     plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+    assert plan["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == str(int(ecn))
     assert "mtu" not in plan["sysctls"]["route"]
     assert plan["egress"] == []
     assert not FQ_RATIOS.keys() & plan["sysctls"]["ends"].keys()
@@ -43,10 +42,3 @@ def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(netlink.Netlink, "request", lambda *_: [])
     with pytest.raises(NodeError, match=r"^server: default route=.*: must be \{'initcwnd': '10', 'mtu': '1360'\}$"):
         route.pin("server", {"initcwnd": "10", "mtu": "1360"})
-
-
-@pytest.mark.parametrize("ecn", [False, True])
-def test_ecn_at_the_ends_is_a_setting_of_both(ecn: bool) -> None:
-    experiment = experiment_on(SMALL, "cubic", ecn_at_ends=ecn)
-    plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
-    assert plan["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == str(int(ecn))

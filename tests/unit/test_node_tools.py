@@ -15,14 +15,7 @@ from lab.node.traffic.flow import read_result
 
 DATA = Path(__file__).parents[1] / "data"
 TBF = {"kind": "tbf", "rate_bps": 144e6, "burst_bytes": 1600, "limit_bytes": 36_000_000}
-NETEM = {
-    "kind": "netem",
-    "limit_pkts": 1_000_000,
-    "delay_us": 300_000,
-    "loss_pct": 0.5,
-    "rate_bps": 10e9,
-    "seed": 7,
-}
+NETEM = {"kind": "netem", "limit_pkts": 1_000_000, "delay_us": 300_000, "loss_pct": 0.5, "rate_bps": 10e9, "seed": 7}
 PLAIN = NETEM | {"delay_us": 0, "loss_pct": 0.0}
 
 

@@ -73,26 +73,25 @@ def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
     assert at_once(trials=1000, workers=2) == 2 * MOST_TRIALS
 
 
-def test_long_downloads_share_a_boot_with_few_others() -> None:
+def test_long_downloads_share_a_boot_with_few_others_and_experiments_with_none(wifi: Experiment) -> None:
     assert max(len(boot) for boot in divided(jobs(load_experiment("thesis-geo")), workers=1)) == 4  # of 45 s
     assert max(len(boot) for boot in divided(jobs(load_experiment("compete-bbr-120s")), workers=1)) == 1
-
-
-def test_experiments_share_no_boot(wifi: Experiment) -> None:
-    other = replace(wifi, name="other")
-    for boot in divided([*jobs(wifi), *jobs(other)], workers=1):
+    for boot in divided([*jobs(wifi), *jobs(replace(wifi, name="other"))], workers=1):
         assert len({job.experiment.name for job in boot}) == 1
 
 
-def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment) -> None:
-    own = {name: cca.model_copy(update={"module_digest": "d1ce"}) for name, cca in wifi.ccas.items()}
-    assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=own)), workers=1)} == {1}
-    quic = {name: cca.model_copy(update={"transport": "quic", "stack": "quinn"}) for name, cca in wifi.ccas.items()}
-    assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=quic)), workers=1)} == {1}
-    patched = {name: cca.model_copy(update={"kernel": "d1ce"}) for name, cca in wifi.ccas.items()}
-    assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=patched)), workers=1)} == {1}
-    rival = replace(wifi, rivals=own)
-    assert {len(boot) for boot in divided(jobs(rival), workers=1)} == {1}
+@pytest.mark.parametrize(
+    ("part", "changed"),
+    [
+        ("ccas", {"module_digest": "d1ce"}),
+        ("ccas", {"transport": "quic", "stack": "quinn"}),
+        ("ccas", {"kernel": "d1ce"}),
+        ("rivals", {"module_digest": "d1ce"}),
+    ],
+)
+def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment, part: str, changed: dict[str, Any]) -> None:
+    own: Any = {part: {name: cca.model_copy(update=changed) for name, cca in wifi.ccas.items()}}
+    assert {len(boot) for boot in divided(jobs(replace(wifi, **own)), workers=1)} == {1}
 
 
 @pytest.mark.parametrize("line", ["true", "ip netns exec server reboot", "sysctl -q -w kernel.panic=1"])
@@ -148,12 +147,8 @@ class Together(Virtual):
 
 def test_each_trial_of_a_boot_is_stored_with_its_plan_and_one_without_records_is_none(tmp_path: Path) -> None:
     backend = Together(KERNEL, VIRTUAL.world)
-    boot = [
-        replace(
-            recorded_job(tmp_path), number=number, folder=tmp_path / "trials" / f"cubic-{number:03d}", backend=backend
-        )
-        for number in (1, 2, 3)
-    ]
+    job, folder = replace(recorded_job(tmp_path), backend=backend), tmp_path / "trials"
+    boot = [replace(job, number=number, folder=folder / f"cubic-{number:03d}") for number in (1, 2, 3)]
     first, second, third = one_boot.run(boot)
     assert first is not None
     assert second is not None

@@ -73,25 +73,22 @@ def test_a_hook_is_recognised_however_it_is_set(line: str, hint: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("NET_INC_STATS_USER", "(use NET_INC_STATS and the like, without _USER, "),
+        ("get_seconds", "(use ktime_get_real_seconds(), ktime_get())"),
+        ("ktime_to_timespec", "(use ktime_to_timespec64(), ktime_to_us(), since"),
+        ("register_sysctl_table", "(use register_net_sysctl(net, path, table), "),
+        ("prandom_bytes", "(use get_random_bytes(), since Linux 6.1)"),
+    ],
+)
+def test_a_name_that_a_module_used_has_its_hint(name: str, hint: str) -> None:
+    assert hint_of(f"implicit declaration of function '{name}'", "").startswith(f" {hint}")
+
+
+@pytest.mark.parametrize(
     ("message", "line", "hint"),
     [
-        (
-            "implicit declaration of function 'NET_INC_STATS_USER'",
-            "",
-            "(use NET_INC_STATS and the like, without _USER, ",
-        ),
-        ("implicit declaration of function 'get_seconds'", "", "(use ktime_get_real_seconds(), ktime_get())"),
-        (
-            "implicit declaration of function 'ktime_to_timespec'",
-            "",
-            "(use ktime_to_timespec64(), ktime_to_us(), since",
-        ),
-        (
-            "implicit declaration of function 'register_sysctl_table'",
-            "",
-            "(use register_net_sysctl(net, path, table), ",
-        ),
-        ("implicit declaration of function 'prandom_bytes'", "", "(use get_random_bytes(), since Linux 6.1)"),
         (
             "macro 'access_ok' passed 3 arguments, but takes just 2",
             "",

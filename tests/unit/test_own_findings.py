@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a smoke test found: one line from logs of real kernels, and from the figures of flows."""
 
+import pytest
+
 from lab.node.smoke import Flow, Smoke
 from lab.runs.own.findings import Finding, faults
 
 NONE = Finding("none")
 FINE: Flow = {"got_bytes": 1_636_240, "least_cwnd_pkts": 10, "most_cwnd_pkts": 254}
-ENDED = "virtual kernel: no end after 8 s of processor time"
+ENDED, STOPPED = "virtual kernel: no end after 8 s of processor time", "virtual kernel: exit status 134"
+POINTER = "a flow of own: a bad pointer (Segfault with no mm)"
 # Of the virtual kernel: a module whose hook writes to address 8, and one whose hook loops until it is ended.
 BAD_POINTER = """\
 own: loading out-of-tree module taints kernel.
@@ -60,25 +63,27 @@ def test_what_the_kernel_complains_of_before_its_first_program_is_no_fault_of_th
     assert first(at_boot + BAD_POINTER).message == "a flow of own: a bad pointer (Segfault with no mm), in hook+0x0"
 
 
-def test_a_bad_pointer_is_named_with_its_function_and_line() -> None:
-    assert first(BAD_POINTER, "virtual kernel: exit status 134") == Finding(
-        "a flow of own: a bad pointer (Segfault with no mm), in hook+0x0", "own.c:0"
-    )
-
-
-def test_the_registers_of_an_ended_kernel_are_no_bad_pointer() -> None:
-    assert first(LOOP, ENDED) == Finding(f"a flow of own: a hook does not return, in my_avoid+0xe: {ENDED}", "own.c:14")
-
-
-def test_a_kernel_that_is_ended_elsewhere_names_no_function() -> None:
-    assert first("", ENDED) == Finding(f"a flow of own: a hook loops or sleeps: {ENDED}")
+@pytest.mark.parametrize(
+    ("log", "error", "found"),
+    [
+        (BAD_POINTER, STOPPED, Finding(f"{POINTER}, in hook+0x0", "own.c:0")),
+        (LOOP, ENDED, Finding(f"a flow of own: a hook does not return, in my_avoid+0xe: {ENDED}", "own.c:14")),
+        ("", ENDED, Finding(f"a flow of own: a hook loops or sleeps: {ENDED}")),
+        (  # a complaint without a place has the first place of the log
+            "RIP: 0033:hook+0x4/0xc [own]\nKernel panic - not syncing: Segfault with no mm\n",
+            STOPPED,
+            Finding(f"{POINTER}, in hook+0x4", "own.c:4"),
+        ),
+    ],
+    ids=["a bad pointer", "registers of an ended kernel", "ended elsewhere", "without a place"],
+)
+def test_a_kernel_that_ended_is_named_with_the_modules_function_and_line(log: str, error: str, found: Finding) -> None:
+    assert first(log, error) == found
 
 
 def test_a_return_address_is_of_the_call_before_it() -> None:
-    found = first(KASAN, result=smoke(FINE))
-    assert found == Finding(
-        "a flow of own: BUG: KASAN: slab-use-after-free in hook+0x32/0x40 [own], in hook+0x32", f"own.c:{0x31}"
-    )
+    where = "BUG: KASAN: slab-use-after-free in hook+0x32/0x40 [own], in hook+0x32"
+    assert first(KASAN, result=smoke(FINE)) == Finding(f"a flow of own: {where}", f"own.c:{0x31}")
 
 
 def test_a_leak_counts_though_every_flow_went_well() -> None:
@@ -100,18 +105,8 @@ def test_used_up_memory_comes_before_all_that_follows_from_it() -> None:
     assert "memory is used up" in found.message
 
 
-def test_a_window_of_nothing_or_of_everything_is_a_fault() -> None:
+def test_a_window_of_nothing_or_of_everything_and_a_flow_that_moves_nothing_are_faults() -> None:
     assert first(result=smoke(FINE, {**FINE, "least_cwnd_pkts": 0})).message.startswith("own: cwnd_pkts=0: must be")
     assert "cwnd_pkts=1000001: must be at most" in first(result=smoke({**FINE, "most_cwnd_pkts": 1_000_001})).message
     assert first(result=smoke({**FINE, "most_cwnd_pkts": 1_000_000})) == NONE
-
-
-def test_a_flow_that_moves_nothing_is_a_fault() -> None:
     assert "bytes=0: must move data" in first(result=smoke({**FINE, "got_bytes": 0})).message
-
-
-def test_a_complaint_without_a_place_has_the_first_place_of_the_log() -> None:
-    log = "RIP: 0033:hook+0x4/0xc [own]\nKernel panic - not syncing: Segfault with no mm\n"
-    assert first(log, "virtual kernel: exit status 134") == Finding(
-        "a flow of own: a bad pointer (Segfault with no mm), in hook+0x4", "own.c:4"
-    )

@@ -25,50 +25,35 @@ def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, 
     return Passed(module, params, {"algorithms": {name: [FLOW] for name in algorithms}, "parameters": {}, "leaks": []})
 
 
-def test_a_sender_is_named_by_what_its_module_registers(tmp_path: Path) -> None:
+def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_path: Path) -> None:
     (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", gain=3)]).values()
     assert (sender.name, sender.algorithm, sender.module, sender.params) == ("my_cc", "my_cc", "file", {"gain": 3})
     assert not sender.reports_exit
+    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2", depends=("tcp_slow_start",))]).values()
+    assert (sender.name, sender.algorithm, sender.depends) == ("my_cc_2", "My-CC.2", ["tcp_slow_start"])
+    assert sender.reports_exit  # by slow_start.h
 
 
-def test_a_name_with_capitals_becomes_a_sender_in_small_letters(tmp_path: Path) -> None:
-    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2")]).values()
-    assert (sender.name, sender.algorithm) == ("my_cc_2", "My-CC.2")
+@pytest.mark.parametrize(
+    ("modules", "names"),
+    [
+        ({"a.c": "my_cc", "b.c": "my_cc"}, {"my_cc_a", "my_cc_b"}),  # versions: by their files
+        ({"v1/my_cc.c": "my_cc", "v2/my_cc.c": "my_cc"}, {"my_cc_v1", "my_cc_v2"}),  # of one name: by their folders
+        ({"better.c": "search"}, {"search_better"}),  # a name of the lab's
+    ],
+)
+def test_senders_of_one_name_are_told_apart_by_their_files(
+    tmp_path: Path, modules: dict[str, str], names: set[str]
+) -> None:
+    assert {*own_senders([passed(tmp_path / file, algorithm) for file, algorithm in modules.items()])} == names
 
 
-def test_a_module_that_uses_slow_start_h_reports_its_exits(tmp_path: Path) -> None:
-    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", depends=("tcp_slow_start",))]).values()
-    assert sender.reports_exit
-    assert sender.depends == ["tcp_slow_start"]
-
-
-def test_two_versions_of_one_algorithm_are_named_by_their_files(tmp_path: Path) -> None:
-    assert {*own_senders([passed(tmp_path / "a.c", "my_cc"), passed(tmp_path / "b.c", "my_cc")])} == {
-        "my_cc_a",
-        "my_cc_b",
-    }
-
-
-def test_two_files_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
-    versions = [passed(tmp_path / version / "my_cc.c", "my_cc") for version in ("v1", "v2")]
-    assert {*own_senders(versions)} == {"my_cc_v1", "my_cc_v2"}
-
-
-def test_an_algorithm_with_a_name_of_the_labs_is_named_by_its_file(tmp_path: Path) -> None:
-    assert {*own_senders([passed(tmp_path / "better.c", "search")])} == {"search_better"}
-
-
-def test_the_same_module_twice_is_refused(tmp_path: Path) -> None:
+def test_the_same_module_twice_is_refused_and_an_edited_one_has_another_digest(tmp_path: Path) -> None:
     twice = [passed(tmp_path / folder / "v/my.c", "my", content="same") for folder in ("a", "b")]
     with pytest.raises(UserError, match="must be a module with another content than the others"):
         own_senders(twice)
-
-
-def test_an_edited_module_has_another_digest(tmp_path: Path) -> None:
-    digests = {
-        own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"].module_digest for content in ("1", "2")
-    }
-    assert len(digests) == 2
+    senders = [own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"] for content in ("1", "2")]
+    assert len({sender.module_digest for sender in senders}) == 2
 
 
 def test_many_senders_of_ones_own_look_different(tmp_path: Path) -> None:

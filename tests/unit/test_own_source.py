@@ -2,6 +2,7 @@
 """A user's own source: what is read of a file or a folder, and what is refused before anything is built."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,13 +38,9 @@ def test_a_folder_is_read_without_what_a_build_left(tmp_path: Path) -> None:
     assert {*read_source(tmp_path).files} == {"Makefile", "a.c", "inner/b.h"}
 
 
-def test_a_folder_with_one_c_file_needs_no_kbuild(tmp_path: Path) -> None:
+def test_a_folder_with_one_c_file_needs_no_kbuild_and_one_with_two_does(tmp_path: Path) -> None:
     file(tmp_path, "only.c")
     assert read_source(tmp_path).files["Kbuild"] == b"obj-m := only.o\n"
-
-
-def test_a_folder_with_two_needs_one(tmp_path: Path) -> None:
-    file(tmp_path, "a.c")
     file(tmp_path, "b.c")
     with pytest.raises(UserError, match=r"Kbuild=: must be a file with obj-m"):
         read_source(tmp_path)
@@ -64,50 +61,38 @@ def test_the_digest_is_of_names_and_contents(tmp_path: Path) -> None:
     assert read_source(file(tmp_path / "renamed", "other.c", "one")).digest != first.digest
 
 
-def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    secret = file(tmp_path, "secret")
-    folder = tmp_path / "folder"
-    file(folder, "my.c")
-    (folder / "my.h").symlink_to(secret)
-    with pytest.raises(UserError, match=r"link=.*secret: must be a file of the same folder"):
-        read_source(folder)
-
-
-def test_a_pipe_is_refused_and_not_opened(tmp_path: Path) -> None:
-    file(tmp_path, "my.c")
-    os.mkfifo(tmp_path / "never.h")
-    with pytest.raises(UserError, match="must be a plain file"):
-        read_source(tmp_path)
-
-
-def test_a_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    file(folder, "my.c")
-    (folder / "up").symlink_to(tmp_path)
-    with pytest.raises(UserError, match="must be a "):
-        read_source(folder)
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda folder: (folder / "my.h").symlink_to(folder.parent / "secret"), "link=.*secret: must be a file of the"),
+        (lambda folder: os.mkfifo(folder / "never.h"), "must be a plain file"),  # and is not opened
+        (lambda folder: (folder / "up").symlink_to(folder.parent), "must be a "),  # a link to a folder
+    ],
+)
+def test_what_is_no_plain_file_of_the_folder_is_refused(
+    tmp_path: Path, make: Callable[[Path], object], words: str
+) -> None:
+    file(tmp_path, "secret")
+    file(tmp_path / "folder", "my.c")
+    make(tmp_path / "folder")
+    with pytest.raises(UserError, match=words):
+        read_source(tmp_path / "folder")
 
 
 @pytest.mark.parametrize("name", ["my.txt", "missing"])
 def test_what_is_no_c_file_and_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match=f"source={tmp_path / name}: must be a .c file, or a folder with a Kbuild"):
         read_source(tmp_path / name)
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"my\.c: No such file"):
         read_source(tmp_path / "my.c")
 
 
-def test_a_folder_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_or_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_source, "MOST_FILES", 2)
     for name in ("a.c", "b.h", "c.h"):
         file(tmp_path, name)
     with pytest.raises(UserError, match="files=3 of 0 bytes: must be at most 2 files"):
         read_source(tmp_path)
-
-
-def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_source, "MOST_BYTES", 10)
     with pytest.raises(UserError, match="bytes=11: must be at most 10"):
         read_source(file(tmp_path, "my.c", "x" * 11))
@@ -119,11 +104,8 @@ def test_each_module_of_a_kbuild_is_a_source_of_its_own(tmp_path: Path) -> None:
         file(tmp_path, name, "int x;\n")
     found = read_sources(tmp_path)
     assert [each.name for each in found] == ["first", "second_own", "third"]
-    assert [each.files["Makefile"].decode().splitlines()[-1] for each in found] == [
-        "obj-m := first.o",
-        "obj-m := second-own.o",
-        "obj-m := third.o",
-    ]
+    made = [each.files["Makefile"].decode().splitlines()[-1] for each in found]
+    assert made == ["obj-m := first.o", "obj-m := second-own.o", "obj-m := third.o"]
     assert len({each.digest for each in found}) == 3
 
 

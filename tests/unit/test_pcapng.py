@@ -71,13 +71,10 @@ def test_a_short_frame_is_followed_by_zeros_and_keeps_its_length(tmp_path: Path)
     assert list(frames.wire_bytes) == [60, 1514]
 
 
-def test_blocks_of_other_kinds_are_passed_over(tmp_path: Path) -> None:
+def test_blocks_of_other_kinds_are_passed_over_and_a_capture_without_frames_is_empty(tmp_path: Path) -> None:
     statistics = block(5, bytes(12))
     file = written(tmp_path, SECTION, interface(), statistics, packet(1, b"abc", 60), statistics)
     assert len(read_pcapng(file, SNAPLEN_BYTES).time_ns) == 1
-
-
-def test_a_capture_without_frames_is_empty(tmp_path: Path) -> None:
     assert len(read_pcapng(written(tmp_path, SECTION, interface()), SNAPLEN_BYTES).time_ns) == 0
 
 

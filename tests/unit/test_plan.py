@@ -26,22 +26,22 @@ def plan_of(cca: str, number: int = 1) -> Plan:
     return make_plan(GEO, CCAS[cca], draw(GEO, number))
 
 
+def plan_on(down: dict[str, Any]) -> Plan:
+    """The plan of CUBIC over a link of the test's own, 5 ms each way."""
+    profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "assumed": []}
+    experiment = experiment_on(Profile.model_validate(profile), "cubic")
+    return make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+
+
 def link_of(plan: Plan) -> str:
     return json.dumps({part: plan[part] for part in ("seed", "shapes", "link", "start_phase_s")})
 
 
-def test_every_sender_of_a_trial_meets_the_same_link() -> None:
-    links = {link_of(plan_of(cca, 3)) for cca in GEO.ccas}
-    assert len(links) == 1
-
-
-def test_another_trial_meets_another_link() -> None:
-    assert link_of(plan_of("search", 1)) != link_of(plan_of("search", 2))
-
-
-def test_a_plan_is_plain_json() -> None:
+def test_every_sender_of_a_trial_meets_the_same_link_and_another_trial_meets_another() -> None:
+    assert len({link_of(plan_of(cca, 3)) for cca in GEO.ccas}) == 1
     plan = plan_of("search", 1)
-    assert json.loads(json.dumps(plan)) == plan
+    assert link_of(plan) != link_of(plan_of("search", 2))
+    assert json.loads(json.dumps(plan)) == plan  # plain JSON
 
 
 def test_bins_are_traced_for_a_search_that_reports_and_for_no_other() -> None:
@@ -65,18 +65,12 @@ def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
     slow = {"rate_mbps": 1.0, "delay_ms": 5.0, "buffer_bytes": 50_000}
     replayed = slow | {"queue": {"kind": "pfifo", "limit_pkts": 100}}
     for down, asked_ms in ((replayed, 5.0 + PROBE_FRAME_BYTES * 8 / 1e3), (slow, 5.0)):
-        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "assumed": []}
-        experiment = experiment_on(Profile.model_validate(profile), "cubic")
-        plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
-        assert [probe["delay_ms"] for probe in plan["probes"]] == [pytest.approx(asked_ms), 5.0]
+        assert [probe["delay_ms"] for probe in plan_on(down)["probes"]] == [pytest.approx(asked_ms), 5.0]
 
 
 def test_a_link_too_fast_for_the_timers_of_tbf_keeps_a_clock_of_its_own() -> None:
     for rate_mbps, kind in ((5000, "tbf"), (5001, "replay"), (10_000, "replay")):
-        down = {"rate_mbps": rate_mbps, "delay_ms": 5.0, "buffer_bdps": 1}
-        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "assumed": []}
-        experiment = experiment_on(Profile.model_validate(profile), "cubic")
-        plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+        plan = plan_on({"rate_mbps": rate_mbps, "delay_ms": 5.0, "buffer_bdps": 1})
         assert {shape["spec"]["kind"] for shape in plan["shapes"] if shape["part"] == "bottleneck"} == {kind}
 
 
@@ -137,13 +131,8 @@ def test_only_a_download_of_a_size_has_one_and_both_downloads_have_their_own_end
 
 def test_rivals_have_ports_of_their_own_a_pair_of_hosts_per_entry_and_begin_when_theirs_do() -> None:
     """The fifth entry shares the first one's hosts; the trace takes every server's port."""
-    entries = [
-        {"cca": "cubic", "count": 2},
-        {"cca": "bbr", "start_s": 1.5},
-        {"cca": "search"},
-        {"cca": "reno"},
-        {"cca": "cubic"},
-    ]
+    last = [{"cca": name} for name in ("search", "reno", "cubic")]
+    entries = [{"cca": "cubic", "count": 2}, {"cca": "bbr", "start_s": 1.5}, *last]
     experiment = load_experiment("share-32", {"rivals": entries})
     plan = make_plan(experiment, CCAS["search"], draw(experiment, 1))
     found = [(flow["algorithm"], flow["sender"], flow["port"], flow.get("client_port")) for flow in plan["flows"]]
@@ -201,12 +190,9 @@ def test_two_senders_without_an_exit_event_are_watched_by_one_module() -> None:
     assert modules[0]["params"] == {"algorithms": "cubic"}
 
 
-def test_a_senders_own_settings_replace_the_labs() -> None:
+def test_a_senders_own_settings_replace_the_labs_and_its_kernel_is_named_where_it_needs_another_one() -> None:
     assert plan_of("dctcp")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "1"
     assert plan_of("cubic")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "0"
-
-
-def test_a_plan_names_a_kernel_only_where_its_sender_needs_another_one() -> None:
     assert "kernel" not in plan_of("cubic")
     other = CCAS["cubic"].model_copy(update={"kernel": "kernel-0"})
     assert make_plan(GEO, other, draw(GEO, 1)) == plan_of("cubic") | {"kernel": "kernel-0"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every profile of the checkout can be drawn, states what of it is data, and gives a trial whose certificate holds."""
 
+import pickle
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,3 +101,9 @@ def test_every_profile_is_drawn_and_its_steps_are_written(name: str, tmp_path: P
         assert (link.down.buffer_bytes or 0) >= 1514
     if name in NOISY:
         assert len({repr((link.start_phase_s, link.mean_rate_mbps, link.base_rtt_ms)) for link in links}) == 2
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_profile_survives_the_way_to_a_worker(name: str) -> None:
+    profile = load_profile(name, "test")
+    assert pickle.loads(pickle.dumps(profile)) == profile  # noqa: S301 - our own bytes

@@ -26,16 +26,8 @@ def test_the_mark_names_the_kinds_that_a_link_has() -> None:
 
 
 def test_levels_without_an_upper_bound_name_the_mean_and_both_spreads() -> None:
-    levels = {
-        "model": "levels",
-        "mean": 285,
-        "ln_sd": 0.5,
-        "between_ln_sd": 0.593,
-        "period_s": 0.2,
-        "least": 5,
-        "source": "a paper",
-    }
-    profile = {"down": {"rate_mbps": levels | {"most": float("inf")}}}
-    *_, sentence = provenance(json.loads(json.dumps(profile)))
+    spreads = {"mean": 285, "ln_sd": 0.5, "between_ln_sd": 0.593}
+    levels = {"model": "levels", "period_s": 0.2, "least": 5, "most": float("inf"), "source": "a paper", **spreads}
+    *_, sentence = provenance(json.loads(json.dumps({"down": {"rate_mbps": levels}})))
     assert sentence.startswith("Levels of down.rate_mbps: ")
     assert all(number in sentence for number in ("285", "0.5", "0.593")), sentence

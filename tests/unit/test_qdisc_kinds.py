@@ -54,14 +54,11 @@ PACED: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}
 ROOTS: list[Spec] = [*QUEUES, PACED, TBF, NETEM, DELAY_LINE, GEO, LINK]
 
 
-def test_attributes_are_split_as_they_were_joined() -> None:
+def test_attributes_are_split_as_they_were_joined_and_a_truncated_one_ends_the_list() -> None:
     nested = netlink.attribute(7 | netlink.NLA_F_NESTED, b"")
     joined = netlink.attribute(3, b"abc") + nested + netlink.attribute(2, b"x")
     assert len(joined) % 4 == 0
     assert netlink.attributes(joined) == {3: b"abc", 7: b"", 2: b"x"}
-
-
-def test_a_truncated_attribute_ends_the_list() -> None:
     assert netlink.attributes(netlink.attribute(3, b"abcd") + struct.pack("HH", 0, 9)) == {3: b"abcd"}
 
 

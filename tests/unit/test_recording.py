@@ -63,17 +63,14 @@ def test_a_table_that_breaks_a_rule_is_refused(columns: dict[str, Any], words: s
     assert words in str(refused.value)
 
 
-def test_kinds_keep_to_their_columns() -> None:
+def test_kinds_keep_to_their_columns_and_opportunities_may_begin_after_0() -> None:
+    assert opportunities([0.022, 0.05], [1, 2]).frame["t_s"][0] == 0.022
     with pytest.raises(UserError, match="t_s=a column: must be left out: samples have no clock"):
         Recording(pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]}), "samples", None, "made", "x", ())
     with pytest.raises(UserError, match="kind=series: must be opportunities exactly where"):
         Recording(opportunities([0.0], [1]).frame, "series", None, "made", "x", ())
     with pytest.raises(UserError, match="opportunities=0: must be at least 1"):
         opportunities([0.0, 1.0], [1, 0])
-
-
-def test_opportunities_may_begin_after_0() -> None:
-    assert opportunities([0.022, 0.05], [1, 2]).frame["t_s"][0] == 0.022
 
 
 def test_another_parquet_file_is_refused(tmp_path: Path) -> None:
@@ -97,12 +94,19 @@ def test_a_stored_table_that_breaks_a_rule_is_reported_in_one_line_under_its_own
     assert "\n" not in str(refused.value)
 
 
-def test_a_recording_of_another_version_is_refused_as_such(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]})
-    about = {"version": 2, "kind": "series", "meaning": None, "format": "x", "source": "x", "notes": []}
-    frame.write_parquet(tmp_path / "new.parquet", metadata={recording.KEY: json.dumps(about)})
+def with_metadata(file: Path, t_s: list[float], version: int) -> Path:
+    """Write a table as a recording of a version, whatever it holds."""
+    about = {"version": version, "kind": "series", "meaning": None, "format": "x", "source": "x", "notes": []}
+    frame = pl.DataFrame({"t_s": t_s, "rtt_ms": [1.0] * len(t_s)})
+    frame.write_parquet(file, metadata={recording.KEY: json.dumps(about)})
+    return file
+
+
+def test_a_recording_of_another_version_is_refused_and_a_clock_that_steps_back_between_batches(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="version=2: must be 1: import the recording again"):
-        recording.read(tmp_path / "new.parquet")
+        recording.read(with_metadata(tmp_path / "new.parquet", [0.0], 2))
+    with pytest.raises(UserError, match=r"t_s=0\.5: must be later than in the row before"):
+        list(recording.scan(with_metadata(tmp_path / "bad.parquet", [0.0, 1.0, 0.5], 1)).batches(2))
 
 
 def test_batches_are_the_table_and_keep_its_rules(tmp_path: Path) -> None:
@@ -113,21 +117,10 @@ def test_batches_are_the_table_and_keep_its_rules(tmp_path: Path) -> None:
     assert pl.concat(pieces).equals(written.frame)
 
 
-def test_a_clock_that_steps_back_between_batches_is_seen(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"t_s": [0.0, 1.0, 0.5], "rtt_ms": [1.0] * 3})
-    about = {"version": 1, "kind": "series", "meaning": None, "format": "x", "source": "x", "notes": []}
-    frame.write_parquet(tmp_path / "bad.parquet", metadata={recording.KEY: json.dumps(about)})
-    with pytest.raises(UserError, match=r"t_s=0\.5: must be later than in the row before"):
-        list(recording.scan(tmp_path / "bad.parquet").batches(2))
-
-
-def test_a_packet_a_millisecond_is_12_mbps() -> None:
+def test_a_packet_a_millisecond_is_12_mbps_and_a_last_step_cut_short_counts_for_its_own_length() -> None:
     bins = binned_mbps(opportunities([t / 1000 for t in range(1, 1001)], [1] * 1000), 100)
     assert bins["t_s"].to_list() == pytest.approx([k / 10 for k in range(10)])
     assert bins["rate_mbps"][1:-1].to_list() == [12.0] * 8
-
-
-def test_a_last_step_cut_short_counts_for_its_own_length() -> None:
     bins = binned_mbps(opportunities([0.1, 0.15], [10, 5]), 100)
     assert bins["t_s"].to_list() == [0.0, 0.1]
     assert bins["rate_mbps"].to_list() == pytest.approx([0.0, 15 * 12_000 / 0.05 / 1e6])

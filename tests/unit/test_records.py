@@ -3,6 +3,7 @@
 
 import io
 import os
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -33,71 +34,41 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def secret(tmp_path: Path) -> Path:
-    secret = tmp_path / "secret"
-    secret.write_text("a host's secret")
-    return secret
-
-
 def content(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_plain_files_and_folders_are_copied(room: Path, folder: Path) -> None:
-    take(room, folder, MOST_BYTES)
-    assert content(folder) == content(room)
-
-
-def test_the_host_keeps_its_own_inputs(room: Path, folder: Path) -> None:
+def test_plain_files_and_folders_are_copied_and_the_host_keeps_its_own_inputs(room: Path, folder: Path) -> None:
     (room / "plan.json").write_text("the guest's")
     (folder / "plan.json").write_text("the host's")
     take(room, folder, MOST_BYTES)
-    assert (folder / "plan.json").read_text() == "the host's"
+    assert content(folder) == content(room) | {"plan.json": b"the host's"}
 
 
-def symbolic(path: Path, secret: Path) -> None:
-    path.symlink_to(secret)
+KINDS: dict[str, Callable[[Path, Path], object]] = {
+    "symbolic": lambda path, secret: path.symlink_to(secret),
+    "symbolic_folder": lambda path, secret: path.symlink_to(secret.parent),
+    "hard": lambda path, secret: path.hardlink_to(secret),
+    "fifo": lambda path, _: os.mkfifo(path),
+    "nowhere": lambda path, _: path.symlink_to("nowhere"),
+}
 
 
-def symbolic_folder(path: Path, secret: Path) -> None:
-    path.symlink_to(secret.parent)
-
-
-def hard(path: Path, secret: Path) -> None:
-    path.hardlink_to(secret)
-
-
-def fifo(path: Path, _: Path) -> None:
-    os.mkfifo(path)
-
-
-def nowhere(path: Path, _: Path) -> None:
-    path.symlink_to("nowhere")
-
-
-KINDS = [symbolic, symbolic_folder, hard, fifo, nowhere]
-NAMES = ["trial.json", "packets.parquet", "client.pcapng.zst", "error.txt", "formats/tcp2"]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["trial.json", "packets.parquet", "client.pcapng.zst", "error.txt", "formats/tcp2"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_anything_else_is_refused_and_the_host_is_unchanged(
-    room: Path, folder: Path, secret: Path, kind: Callable[[Path, Path], None], name: str
-) -> None:
-    kind(room / name, secret)
+def test_anything_else_is_refused_and_the_host_is_unchanged(room: Path, folder: Path, kind: str, name: str) -> None:
+    secret = room.parent / "secret"
+    secret.write_text("a host's secret")
+    KINDS[kind](room / name, secret)
     with pytest.raises(TrialError, match=rf"^trial: {name}: must be a plain file or folder$"):
         take(room, folder, MOST_BYTES)
     assert secret.read_text() == "a host's secret"
     assert b"a host's secret" not in content(folder).values()
 
 
-def test_a_device_is_refused(folder: Path) -> None:
+def test_a_device_is_refused_and_the_room_itself_is_no_link(room: Path, folder: Path, tmp_path: Path) -> None:
     with pytest.raises(TrialError, match=r"^trial: (ptmx|\d+): must be a plain file or folder$"):
         take(Path("/dev/pts"), folder, MOST_BYTES)
-
-
-def test_the_room_itself_is_no_link(room: Path, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(room)
     with pytest.raises(TrialError, match=r"must be a plain file or folder$"):
         take(tmp_path / "link", folder, MOST_BYTES)
@@ -164,47 +135,46 @@ def test_a_machine_sends_plain_files_only(folder: Path, kind: bytes) -> None:
     assert not (folder / "trial.json").is_symlink()
 
 
-def test_a_machine_sends_no_file_to_another_place(folder: Path) -> None:
+def test_a_machine_sends_no_file_to_another_place_and_no_more_than_a_trial_may_leave(folder: Path) -> None:
     with pytest.raises(TrialError, match=r"^trial: ../outside: must be a plain file or folder$"):
         take_tar(archive(("../outside", tarfile.REGTYPE, "")), folder, MOST_BYTES)
     assert not (folder.parent / "outside").exists()
-
-
-def test_a_machine_sends_no_more_than_a_trial_may_leave(folder: Path) -> None:
     members = [(str(number), tarfile.REGTYPE, "") for number in range(MOST_FILES + 1)]
     with pytest.raises(TrialError, match="must be at most"):
         take_tar(archive(*members), folder, MOST_BYTES)
 
 
+def watch(room: Path, script: str, seconds: float = 600) -> "subprocess.CompletedProcess[str]":
+    return Watched(["sh", "-c", script], [room], Limits(seconds, 600, MOST_BYTES, 1)).run()
+
+
 def test_a_console_without_end_is_kept_in_its_first_and_its_last_part(room: Path) -> None:
-    command = ["sh", "-c", "echo the beginning; head -c 20M /dev/zero; echo the end"]
-    done = Watched(command, [room], Limits(600, 600, MOST_BYTES, 1)).run()
+    done = watch(room, "echo the beginning; head -c 20M /dev/zero; echo the end")
     assert len(done.stdout) == MOST_CONSOLE_BYTES
     assert done.stdout.startswith("the beginning\n")
     assert done.stdout.endswith("the end\n")
 
 
-def test_a_kernel_that_writes_too_much_is_ended(room: Path) -> None:
-    write = f"for i in 1 2 3; do head -c {MOST_BYTES} /dev/zero >{room}/$i; done; sleep 600"
-    with pytest.raises(TrialError, match=r"must be at most 1048576 in all$"):
-        Watched(["sh", "-c", write], [room], Limits(600, 600, MOST_BYTES, 1)).run()
+REMOVED = "cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M /dev/zero >&4; sleep 600"
 
 
-def test_a_kernel_that_holds_too_much_in_removed_files_is_ended(room: Path) -> None:
-    write = f"cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M /dev/zero >&4; sleep 600"
-    with pytest.raises(TrialError, match=r"^trial: removed files: bytes=\d+: must be at most 1048576 in all$"):
-        Watched(["sh", "-c", write], [room], Limits(600, 600, MOST_BYTES, 1)).run()
-
-
-def test_a_kernel_without_end_is_ended(room: Path) -> None:
-    with pytest.raises(TrialError, match=r"^virtual kernel: no end after 0.1 s$"):
-        Watched(["sh", "-c", "exec >&-; sleep 600"], [room], Limits(0.1, 600, MOST_BYTES, 1)).run()
+@pytest.mark.parametrize(
+    ("script", "seconds", "line"),
+    [
+        (f"for i in 1 2 3; do head -c {MOST_BYTES} /dev/zero >{{room}}/$i; done; sleep 600", 600, ".*1048576 in all"),
+        (REMOVED, 600, r"trial: removed files: bytes=\d+: must be at most 1048576 in all"),
+        ("exec >&-; sleep 600", 0.1, "virtual kernel: no end after 0.1 s"),
+    ],
+    ids=["writes too much", "holds too much in removed files", "without end"],
+)
+def test_a_kernel_that_passes_a_limit_is_ended(room: Path, script: str, seconds: float, line: str) -> None:
+    with pytest.raises(TrialError, match=rf"^{line}$"):
+        watch(room, script.format(room=room), seconds)
 
 
 def test_a_slow_machine_has_more_time(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "slowness", lambda: 100.0)
-    done = Watched(["sh", "-c", "sleep 1; echo the end"], [room], Limits(0.2, 600, MOST_BYTES, 1)).run()
-    assert done.stdout == "the end\n"
+    assert watch(room, "sleep 1; echo the end", 0.2).stdout == "the end\n"
 
 
 def test_a_machine_is_as_slow_as_it_starts_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,18 +24,11 @@ PUBLISHED = [{"cca": "search", "source": "thesis, table 5.3", "early_pct": 3.9, 
 
 def judged(**classes: Sequence[str | None]) -> pl.DataFrame:
     """Valid trials of each sender with these classes, by whatever heuristic."""
-    trials = ((cca, n, exit_class) for cca, given in classes.items() for n, exit_class in enumerate(given))
     rows = [
-        {
-            "cca": cca,
-            "trial": n,
-            "valid": True,
-            "heuristic": heuristic,
-            "exit_class": exit_class,
-            "exit_s": 10.0 + n,
-        }
-        for cca, n, exit_class in trials
-        for heuristic in rules()
+        {"cca": cca, "trial": n, "valid": True, "heuristic": rule, "exit_class": exit_class, "exit_s": 10.0 + n}
+        for cca, given in classes.items()
+        for n, exit_class in enumerate(given)
+        for rule in rules()
     ]
     return pl.DataFrame(rows, schema=OUTCOME)
 
@@ -44,34 +37,21 @@ MIXED = summarise(judged(search=["chokepoint"] * 3 + ["early"], cubic=["early", 
 BOTH = tables(MIXED, CCAS, PUBLISHED)
 
 
-def test_a_share_stands_with_its_interval() -> None:
+def test_a_share_stands_with_its_interval_a_mean_with_its_deviation_and_nothing_is_a_dash() -> None:
     assert share({"early_pct": 25.0, "early_lo_pct": 4.6, "early_hi_pct": 69.9}, "early") == "25.0 [5–70]"  # noqa: RUF001
-
-
-def test_a_published_share_has_no_interval() -> None:
-    assert share({"early_pct": 3.9}, "early") == "3.9"
-
-
-def test_a_mean_stands_with_its_deviation_if_it_has_one() -> None:
+    assert share({"early_pct": 3.9}, "early") == "3.9"  # a published one has no interval
     assert mean({"exit_s": 13.7, "exit_s_sd": 1.7}, "exit_s", 1) == "13.7 (1.7)"
     assert mean({"exit_s": 13.7, "exit_s_sd": None}, "exit_s", 1) == "13.7"
-
-
-def test_what_does_not_exist_is_a_dash_and_a_zero_is_a_zero() -> None:
     assert number(None, 1) == "–"  # noqa: RUF001
     assert number(0.0, 1) == "0.0"
 
 
-def test_trials_without_a_class_are_in_view() -> None:
-    classes = BOTH[0]
-    assert classes.groups[0].rows[0].cells[1] == "4 of 4"
-    assert classes.groups[1].rows[0].cells[1] == "2 of 2, 1 judged"
-
-
-def test_published_values_stand_beside_ours_in_both_tables() -> None:
+def test_trials_without_a_class_are_in_view_and_published_values_beside_ours_in_both_tables() -> None:
     for table in BOTH:
         assert [row.published for row in table.groups[0].rows][-1]
         assert table.groups[0].rows[-1].cells[0] == "thesis, table 5.3, SEARCH 2.0"
+        assert {len(row.cells) for group in table.groups for row in group.rows} == {len(table.header)}
+    assert [group.rows[0].cells[1] for group in BOTH[0].groups[:2]] == ["4 of 4", "2 of 2, 1 judged"]
 
 
 def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
@@ -92,15 +72,12 @@ def test_a_source_that_counts_from_the_syn_stands_beside_ours_from_the_syn() -> 
     assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
 
 
-def test_every_row_has_a_cell_for_every_header() -> None:
-    for table in BOTH:
-        assert {len(row.cells) for group in table.groups for row in group.rows} == {len(table.header)}
-
-
 def test_the_headline_names_the_best_sender_first_and_how_the_others_missed() -> None:
     true, _ = headline(MIXED, CCAS, "latency_offset")
     assert "SEARCH 2.0 left slow start at the right moment in 3 of 4 trials (1 early)" in true
     assert true.index("SEARCH") < true.index("CUBIC & HyStart_x in 0 of 1 trials (1 early)")
+    nothing = summarise(judged(search=[None]), ["search"])
+    assert headline(nothing, CCAS[:1], "latency_offset") == ("No valid trial left slow start: this run has no answer.",)
 
 
 def test_another_judge_names_only_the_senders_that_it_finds_otherwise() -> None:
@@ -122,27 +99,23 @@ def test_a_caption_has_two_sentences_and_the_macro_has_the_others() -> None:
     assert r"\labdetails{" not in latex.figure_environment("one", "pdf", "One. Two.", across=False)
 
 
-def test_a_run_without_a_class_has_a_headline_that_states_it() -> None:
-    nothing = summarise(judged(search=[None]), ["search"])
-    assert headline(nothing, CCAS[:1], "latency_offset") == ("No valid trial left slow start: this run has no answer.",)
-
-
-def test_plain_text_holds_every_cell_unbroken() -> None:
+def test_plain_text_holds_every_cell_unbroken_and_markdown_has_equal_columns_in_every_line() -> None:
     shown = text.render(("Answer.",), BOTH)
     for table in BOTH:
         for group in table.groups:
             assert all(cell in shown for row in group.rows for cell in (group.label, *row.cells))
-
-
-def test_markdown_tables_have_equal_columns_in_every_line() -> None:
     lines = [line for line in markdown.render("A | b", ("Answer.",), BOTH).splitlines() if line.startswith("|")]
     columns = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
     assert columns == {len(table.header) + 2 for table in BOTH}
 
 
-def test_latex_rows_have_equal_columns_and_balanced_environments() -> None:
+def test_a_latex_table_has_equal_columns_in_every_row_balanced_environments_and_a_caption_and_label_of_its_own() -> (
+    None
+):
     for table in BOTH:
         written = latex.render(table)
+        assert rf"\caption{{{latex.escape(table.caption)}}}" in written
+        assert rf"\label{{tab:{table.name}}}" in written
         parts = re.findall(r"\\begin{tabular\*}(.*?)\\end{tabular\*}", written, re.DOTALL)
         assert len(parts) == written.count(r"\begin{tabular*}") == written.count(r"\end{tabular*}") >= 1
         columns = 0
@@ -151,13 +124,6 @@ def test_latex_rows_have_equal_columns_and_balanced_environments() -> None:
             (cells,) = {len(re.findall(r"(?<!\\)&", line)) + 1 for line in body}
             columns += cells - 1
         assert columns == len(table.header) - 1
-
-
-def test_a_latex_table_has_a_caption_and_a_label_of_its_own() -> None:
-    for table in BOTH:
-        written = latex.render(table)
-        assert rf"\caption{{{latex.escape(table.caption)}}}" in written
-        assert rf"\label{{tab:{table.name}}}" in written
 
 
 def test_a_table_for_a_column_leaves_intervals_out_and_keeps_every_row_and_column() -> None:
@@ -172,8 +138,7 @@ def test_a_table_for_a_column_leaves_intervals_out_and_keeps_every_row_and_colum
 
 
 def test_a_table_has_one_file_per_form() -> None:
-    names = {"classes.csv", "classes.md", "classes.tex", "classes-column.tex"}
-    assert set(table_files(BOTH[0])) == names
+    assert set(table_files(BOTH[0])) == {"classes.csv", "classes.md", "classes.tex", "classes-column.tex"}
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))

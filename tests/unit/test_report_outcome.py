@@ -49,12 +49,10 @@ def test_each_trial_has_a_row_per_rule(judged: pl.DataFrame, run: Run) -> None:
 
 def test_in_truth_each_modelled_sender_has_the_class_it_was_made_for(judged: pl.DataFrame) -> None:
     true = judged.filter(heuristic="truth").unique("cca").select("cca", "exit_class").rows()
-    assert dict(true) == {
-        "search": "chokepoint",
-        "cubic": "early",
-        "cubic_plain": "late",
-        "bbr": "chokepoint",
-    }
+    assert dict(true) == {"search": "chokepoint", "cubic": "early", "cubic_plain": "late", "bbr": "chokepoint"}
+    assert judged["loss_agrees"].all()  # with the drops, in every trial
+    hystart = judged.filter(cca="cubic", heuristic="truth")  # what did not happen is null
+    assert hystart["capacity_s"].null_count() == hystart["loss_s"].null_count() == hystart.height
 
 
 def test_the_rows_of_trials_without_a_loss_have_the_types_of_all_others(run: Run) -> None:
@@ -62,10 +60,6 @@ def test_the_rows_of_trials_without_a_loss_have_the_types_of_all_others(run: Run
     assert hystart["loss_s"].null_count() == hystart.height > 0
     assert hystart.schema == SCHEMA
     assert outcomes([]).schema == SCHEMA
-
-
-def test_the_first_loss_agrees_with_the_drops_in_every_trial(judged: pl.DataFrame) -> None:
-    assert judged["loss_agrees"].all()
 
 
 @pytest.mark.parametrize(("margin_s", "agrees"), [(0.01, True), (-0.01, False)])
@@ -80,11 +74,6 @@ def test_a_loss_agrees_with_a_drop_as_long_as_the_trials_own_queue_can_have_take
     latest_s = dropped_s + drain_s + trial.meta["base_rtt_ms"] / 1e3 + SLACK_S
     trial.__dict__["qdisc"] = trial.qdisc.with_columns(pl.col("t_s") + (lost_s - latest_s + margin_s))
     assert {row["loss_agrees"] for row in outcome(trial)} == {agrees}
-
-
-def test_what_did_not_happen_is_null_never_zero_or_minus_one(judged: pl.DataFrame) -> None:
-    hystart = judged.filter(cca="cubic", heuristic="truth")
-    assert hystart["capacity_s"].null_count() == hystart["loss_s"].null_count() == hystart.height
 
 
 def test_a_trial_that_never_left_slow_start_is_valid_and_has_no_class(run: Run) -> None:
@@ -116,11 +105,10 @@ def test_reading_a_run_keeps_no_tables_in_memory(run: Run) -> None:
     assert not any("packets" in trial.__dict__ for trial in trials)
 
 
-def test_the_summary_begins_with_the_columns_of_the_public_interface(summary: pl.DataFrame) -> None:
+def test_the_summary_has_the_columns_of_the_public_interface_and_a_row_per_sender_and_heuristic(
+    summary: pl.DataFrame,
+) -> None:
     assert summary.columns[: len(CONTRACT)] == CONTRACT
-
-
-def test_the_summary_has_a_row_per_sender_and_heuristic_in_order(summary: pl.DataFrame) -> None:
     assert summary.select("cca", "heuristic").rows() == [(cca, name) for cca in SENDERS for name in rules()]
 
 
@@ -130,43 +118,35 @@ def test_an_invalid_trial_is_counted_and_left_out_of_every_percentage_and_mean(s
     assert bbr["throughput_mbps"] == pytest.approx(6.5)
 
 
-def test_the_shares_of_the_judged_trials_add_up_to_100(summary: pl.DataFrame) -> None:
+def test_the_shares_of_the_judged_trials_add_up_to_100_and_a_mean_of_what_never_happened_is_null(
+    summary: pl.DataFrame,
+) -> None:
     judged = summary.filter(pl.col("judged") > 0)
-    assert judged.select(pl.sum_horizontal(f"{name}_pct" for name in CLASSES))["early_pct"].to_list() == (
-        pytest.approx([100] * judged.height)
-    )
-
-
-def test_a_mean_of_what_never_happened_is_null(summary: pl.DataFrame) -> None:
+    sums_pct = judged.select(pl.sum_horizontal(f"{name}_pct" for name in CLASSES))["early_pct"].to_list()
+    assert sums_pct == pytest.approx([100] * judged.height)
     hystart = row(summary, "cubic", "truth")
     assert (hystart["capacity_s"], hystart["capacity_s_sd"], hystart["capacity_trials"]) == (None, None, 0)
 
 
 def test_a_sender_without_a_valid_trial_keeps_its_row(judged: pl.DataFrame) -> None:
     bbr = row(summarise(judged.with_columns(valid=False), ["bbr"]), "bbr", "truth")
-    assert (bbr["trials"], bbr["valid"], bbr["early_pct"], bbr["early_lo_pct"], bbr["exit_s"]) == (
-        3,
-        0,
-        None,
-        None,
-        None,
-    )
+    fields = ("trials", "valid", "early_pct", "early_lo_pct", "exit_s")
+    assert [bbr[field] for field in fields] == [3, 0, None, None, None]
 
 
-def test_the_trial_shown_is_the_one_with_the_median_exit_time() -> None:
-    times = {1: 12.0, 2: 13.0, 3: None, 4: 11.0, 5: 99.0}
-    rows = [{"cca": "search", "trial": n, "valid": n != 5, "exit_s": exit_s} for n, exit_s in times.items()]
-    assert representatives(pl.DataFrame(rows)) == {"search": 1}
-
-
-def test_without_any_exit_the_first_valid_trial_is_shown() -> None:
-    rows = [{"cca": "bbr", "trial": n, "valid": n > 1, "exit_s": None} for n in (1, 2, 3)]
-    assert representatives(pl.DataFrame(rows, schema_overrides={"exit_s": pl.Float64})) == {"bbr": 2}
-
-
-def test_without_a_valid_trial_none_is_shown() -> None:
-    rows = [{"cca": "bbr", "trial": 1, "valid": False, "exit_s": 1.0}]
-    assert representatives(pl.DataFrame(rows)) == {}
+@pytest.mark.parametrize(
+    ("valid", "exits_s", "shown"),
+    [
+        ([True, True, True, True, False], [12.0, 13.0, None, 11.0, 99.0], {"search": 1}),  # of the median exit
+        ([False, True, True], [None, None, None], {"search": 2}),  # without any exit the first valid one
+        ([False], [1.0], {}),
+    ],
+)
+def test_the_trial_shown_is_the_valid_one_with_the_median_exit_time(
+    valid: list[bool], exits_s: list[float | None], shown: dict[str, int]
+) -> None:
+    columns = {"cca": "search", "trial": range(1, len(valid) + 1), "valid": valid, "exit_s": exits_s}
+    assert representatives(pl.DataFrame(columns, schema_overrides={"exit_s": pl.Float64})) == shown
 
 
 def test_a_damaged_table_is_a_user_error_that_names_the_file(tmp_path: Path) -> None:

@@ -52,11 +52,8 @@ def test_each_part_of_a_wide_table_names_senders_and_rows() -> None:
 
 
 def test_a_cell_without_its_interval_keeps_its_star() -> None:
-    assert [short(cell) for cell in ("+100 [+90 to +110]*", "+100 [+90 to +110]", "13.7 (1.7)")] == [
-        "+100*",
-        "+100",
-        "13.7",
-    ]
+    cells = ("+100 [+90 to +110]*", "+100 [+90 to +110]", "13.7 (1.7)")
+    assert [short(cell) for cell in cells] == ["+100*", "+100", "13.7"]
 
 
 def test_columns_that_fit_only_one_by_one_stand_below_each_other() -> None:

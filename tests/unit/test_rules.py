@@ -70,20 +70,17 @@ def test_the_registry_holds_what_the_folder_holds_with_the_truths_last() -> None
     assert tuple(rules())[-2:] == TRUTHS
 
 
-def test_an_added_rule_passes_check_and_a_scenario_may_name_it(folder: Path, tmp_path: Path) -> None:
+def scenario(folder: Path, heuristic: str) -> str:
+    content = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text()) | {"heuristic": heuristic}
+    (folder / "mine.yml").write_text(yaml.safe_dump(content))
+    return str(folder / "mine.yml")
+
+
+def test_an_added_rule_passes_check_and_a_scenario_may_name_it_and_no_unknown_one(folder: Path, tmp_path: Path) -> None:
     assert "all good" in lab(tmp_path, "check", LAB_RULES=str(folder)).stdout
-    file = tmp_path / "mine.yml"
-    content = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text()) | {"heuristic": "half_second"}
-    file.write_text(yaml.safe_dump(content))
-    assert load_scenario(str(file))[1].heuristic == "half_second"
-
-
-def test_a_scenario_with_an_unknown_rule_is_refused_in_one_line_that_names_the_known(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yml"
-    content = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text()) | {"heuristic": "guess"}
-    file.write_text(yaml.safe_dump(content))
-    with pytest.raises(UserError, match="heuristic=guess: must be a known at-capacity rule: lasting, "):
-        load_scenario(str(file))
+    assert load_scenario(scenario(tmp_path, "half_second"))[1].heuristic == "half_second"
+    with pytest.raises(UserError, match="heuristic=guess: must be a known at-capacity rule: half_second, lasting, "):
+        load_scenario(scenario(tmp_path, "guess"))
 
 
 @pytest.mark.usefixtures("folder")

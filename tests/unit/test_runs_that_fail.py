@@ -100,14 +100,8 @@ def test_a_run_that_is_continued_keeps_its_folder_and_adds_to_its_wall_time(resu
 def test_a_run_of_which_some_trials_are_not_wanted_stays_unfinished(results: Path, site: Site) -> None:
     """`lab run --only` of one sender."""
     watched = Watched()
-    executed = execute(
-        [small()],
-        find_run.none,
-        site,
-        RunOptions(workers=1),
-        watched,
-        lambda job: job.cca == "cubic" and job.number < 2,
-    )
+    of_one = lambda job: job.cca == "cubic" and job.number < 2  # noqa: E731
+    executed = execute([small()], find_run.none, site, RunOptions(workers=1), watched, of_one)
     (done,) = executed.runs
     assert [job.folder.name for job in watched.begun] == ["cubic-001"]
     assert (done.left_out, done.ended, done.has_ended, len(done.failures)) == (3, 1, True, 1)
@@ -212,20 +206,13 @@ def edited(meta: RunJson, changes: dict[str, object]) -> RunJson:
     return whole
 
 
-def test_the_last_unfinished_run_is_resumed(results: Path, site: Site) -> None:
-    stored(results, site, "2026-01-01T00-00-00Z", 0)
-    last = stored(results, site, "2026-01-02T00-00-00Z", 0)
-    assert find_run.unfinished(small(), site) == last
-
-
-def test_a_complete_run_that_lost_a_trial_is_unfinished(results: Path, site: Site) -> None:
-    lost = stored(results, site, "2026-01-01T00-00-00Z", 0, complete=True)
-    assert find_run.unfinished(small(), site) == lost
-
-
-def test_nothing_to_resume_is_one_line(results: Path, site: Site) -> None:
+def test_the_last_unfinished_run_is_resumed_and_one_that_lost_a_trial_is_unfinished(results: Path, site: Site) -> None:
     with pytest.raises(UserError, match=f"^{results / 'test'}: no unfinished run to resume"):
         find_run.unfinished(small(), site)
+    lost = stored(results, site, "2026-01-01T00-00-00Z", 0, complete=True)
+    assert find_run.unfinished(small(), site) == lost
+    last = stored(results, site, "2026-01-02T00-00-00Z", 0)
+    assert find_run.unfinished(small(), site) == last
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,10 @@ def refusal_of(name: str) -> str:
     return str(refused.value)
 
 
-def test_everything_in_the_checkout_loads() -> None:
+def test_everything_in_the_checkout_loads_and_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
     assert "all good" in list(check_all())[-1]
-
-
-def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
     assert load_experiment(scenario_file(tmp_path, trials=3)).scenario.trials == 3
+    assert {link.mtu for link in load_topology("path", "test").topology.links} == {1500}
 
 
 @pytest.mark.parametrize(
@@ -76,10 +74,13 @@ def test_a_wrong_field_is_named_with_its_rule(tmp_path: Path, changes: dict[str,
     assert words in refusal_of(scenario_file(tmp_path, **changes))
 
 
-def test_a_missing_field_is_named(tmp_path: Path) -> None:
+def test_a_missing_field_a_file_that_is_not_yaml_and_a_missing_one_are_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yml"
     file.write_text(yaml.safe_dump({key: value for key, value in GEO.items() if key != "question"}))
     assert refusal_of(str(file)) == f"{file}: question=: must be given"
+    file.write_text("question: [unclosed\n")
+    assert f"{file}: line 2" in refusal_of(str(file))
+    assert "No such file" in refusal_of(str(tmp_path / "none.yml"))
 
 
 def test_an_unknown_scenario_is_refused_with_those_that_are_spelt_alike_or_with_the_first_five() -> None:
@@ -89,42 +90,23 @@ def test_an_unknown_scenario_is_refused_with_those_that_are_spelt_alike_or_with_
     assert refusal_of("xyz") == f"{refused.format('xyz')}{first}, and {more} more"
 
 
-def test_a_file_that_is_not_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yml"
-    file.write_text("question: [unclosed\n")
-    assert f"{file}: line 2" in refusal_of(str(file))
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    assert "No such file" in refusal_of(str(tmp_path / "none.yml"))
-
-
-@pytest.mark.parametrize("rate_mbps", [0, -1, float("nan"), float("inf"), 1e6])
-def test_a_rate_that_no_link_has_is_refused(tmp_path: Path, rate_mbps: float) -> None:
+@pytest.mark.parametrize(
+    ("way", "changed", "line"),
+    [
+        *(("down", {"rate_mbps": rate}, r"down\.rate_mbps=") for rate in (0, -1, float("nan"), float("inf"), 1e6)),
+        *(("down", {"buffer_bytes": size}, r"down\.buffer_bytes=") for size in (0, -5, 100, 2**32)),
+        (
+            "up",
+            {"frames": {"period_ms": 40, "packets": 0}},
+            r"up\.frames\.packets=0: must be greater than or equal to 1",
+        ),
+    ],
+)
+def test_a_link_that_no_qdisc_has_is_refused(tmp_path: Path, way: str, changed: dict[str, Any], line: str) -> None:
     file = tmp_path / "link.yml"
-    file.write_text(yaml.safe_dump(VIASAT | {"down": VIASAT["down"] | {"rate_mbps": rate_mbps}}))
-    with pytest.raises(UserError, match=r"link\.yml: down\.rate_mbps="):
+    file.write_text(yaml.safe_dump(VIASAT | {way: VIASAT[way] | changed}))
+    with pytest.raises(UserError, match=rf"link\.yml: {line}"):
         load(Profile, file)
-
-
-@pytest.mark.parametrize("buffer_bytes", [0, -5, 100, 2**32])
-def test_a_buffer_that_tbf_cannot_hold_is_refused(tmp_path: Path, buffer_bytes: int) -> None:
-    file = tmp_path / "link.yml"
-    file.write_text(yaml.safe_dump(VIASAT | {"down": VIASAT["down"] | {"buffer_bytes": buffer_bytes}}))
-    with pytest.raises(UserError, match=r"link\.yml: down\.buffer_bytes="):
-        load(Profile, file)
-
-
-def test_a_frame_must_hold_a_packet(tmp_path: Path) -> None:
-    file = tmp_path / "link.yml"
-    up = VIASAT["up"] | {"frames": {"period_ms": 40, "packets": 0}}
-    file.write_text(yaml.safe_dump(VIASAT | {"up": up}))
-    with pytest.raises(UserError, match=r"up\.frames\.packets=0: must be greater than or equal to 1"):
-        load(Profile, file)
-
-
-def test_every_link_of_the_path_has_mtu_1500() -> None:
-    assert {link.mtu for link in load_topology("path", "test").topology.links} == {1500}
 
 
 def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -135,42 +117,38 @@ def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Non
 STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss, exit_label: loss{look}}}\n"
 
 
-def test_a_sender_without_a_look_gets_one_that_no_other_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = len(cca.MARKERS) * len(cca.LINESTYLES)
+@pytest.mark.parametrize("times", [1, 3])
+def test_senders_of_any_number_get_distinct_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    count = times * len(cca.MARKERS) * len(cca.LINESTYLES)
     ccas_file(tmp_path, monkeypatch, "".join(STANZA.format(name=f"s{n}", look="") for n in range(count)))
     looks = {(sender.marker, sender.linestyle) for sender in cca.load_ccas().values()}
     assert len(looks) == count
 
 
-def test_two_senders_that_look_alike_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    look = ', colour: "#000000", marker: o, linestyle: "-"'
-    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=look) + STANZA.format(name="two", look=look))
-    with pytest.raises(UserError, match=r"two\.marker=o: must be another marker or line style: one has the same"):
+LOOK = ', colour: "#000000", marker: o, linestyle: "-"'
+MISSPELT = "two: {label: y, algorithm: cubic, slow_start_exit: hystrat}\n"
+
+
+@pytest.mark.parametrize(
+    ("second", "line"),
+    [
+        (STANZA.format(name="two", look=LOOK), r"marker=o: must be another marker or line style: one has the same"),
+        (MISSPELT, r"slow_start_exit=hystrat: must be a cause that has an exit_label: loss$"),
+    ],
+)
+def test_two_senders_that_look_alike_and_a_misspelt_exit_cause_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str, line: str
+) -> None:
+    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=LOOK) + second)
+    with pytest.raises(UserError, match=rf"two\.{line}"):
         cca.load_ccas()
 
 
-def test_a_misspelt_exit_cause_is_refused_with_the_known_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    misspelt = "two: {label: y, algorithm: cubic, slow_start_exit: hystrat}\n"
-    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look="") + misspelt)
-    with pytest.raises(UserError, match=r"two\.slow_start_exit=hystrat: must be a cause that has an exit_label: loss$"):
-        cca.load_ccas()
-
-
-def test_senders_of_any_number_get_distinct_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = 3 * len(cca.MARKERS) * len(cca.LINESTYLES)
-    ccas_file(tmp_path, monkeypatch, "".join(STANZA.format(name=f"s{n}", look="") for n in range(count)))
-    looks = {(sender.marker, sender.linestyle) for sender in cca.load_ccas().values()}
-    assert len(looks) == count
-
-
-def test_a_look_for_one_more_sender_is_none_that_is_taken() -> None:
-    known = cca.load_ccas()
-    new = [look for look, _ in zip(cca.looks({sender.look for sender in known.values()}), range(40), strict=False)]
+def test_a_look_for_one_more_sender_is_none_that_is_taken_and_matplotlib_draws_its_marker() -> None:
+    known = {sender.look for sender in cca.load_ccas().values()}
+    new = [look for look, _ in zip(cca.looks(known), range(40), strict=False)]
     looks = {(look["marker"], look["linestyle"]) for look in new}
     assert len(looks) == 40
-    assert not looks & {sender.look for sender in known.values()}
-
-
-def test_matplotlib_draws_every_marker_of_a_look() -> None:
+    assert not looks & known
     for look, _ in zip(cca.looks(()), range(60), strict=False):
         MarkerStyle(look["marker"])

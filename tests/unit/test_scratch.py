@@ -51,24 +51,21 @@ def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(tempora
     assert list(temporary.iterdir()) == []
 
 
-def test_a_pipe_of_another_user_is_left_alone_and_waited_for_by_nobody(
+def test_a_pipe_of_another_user_and_a_link_to_a_folder_are_no_scratch_folders_and_left_alone(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (temporary / "mine").mkdir()
+    (temporary / "mine" / "lock").touch()
+    (temporary / f"{PREFIX}link").symlink_to("mine")
+    assert list(clear()) == []
+    assert (temporary / "mine" / "lock").exists()
     folder = temporary / f"{PREFIX}x"
     folder.mkdir()
-    os.mkfifo(folder / "lock")
+    os.mkfifo(folder / "lock")  # which nobody waits for
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert list(clear()) == []
     assert folder.exists()
-
-
-def test_a_link_to_a_folder_is_not_taken_for_a_scratch_folder(temporary: Path) -> None:
-    (temporary / "mine").mkdir()
-    (temporary / "mine" / "lock").touch()
-    (temporary / f"{PREFIX}x").symlink_to("mine")
-    assert list(clear()) == []
-    assert (temporary / "mine" / "lock").exists()
 
 
 def test_no_lock_is_a_pipe_or_a_link(temporary: Path) -> None:

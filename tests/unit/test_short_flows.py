@@ -51,34 +51,22 @@ def test_a_cost_is_the_mean_difference_to_the_sender_that_leaves_upon_loss_only(
     assert found["cubic"].behind_best_ms.difference == pytest.approx(100)
     assert found["search"].group_ms.difference == pytest.approx(0)
     assert (found["cubic"].early, found["cubic"].left, found["search"].early) == (TRIALS, TRIALS, 0)
-
-
-def test_what_differs_in_each_trial_is_separated_and_what_never_does_is_not() -> None:
-    found = by_cca(costs(flows(), list(LABELS), TRIALS))
-    assert found["cubic"].separated
-    assert not found["search"].separated
-    assert not found[REFERENCE].separated
-
-
-def test_few_trials_separate_nothing() -> None:
+    # what differs in each trial is separated, what never does is not, and few trials separate nothing
+    assert {name for name, cost in found.items() if cost.separated} == {"cubic"}
     few = [each for each in flows() if each.trial <= 3]
     assert not any(cost.separated for cost in costs(few, list(LABELS), 3))
 
 
-def test_what_one_sender_did_not_finish_counts_for_none_of_its_seed() -> None:
+def test_what_one_sender_did_not_finish_counts_for_none_of_its_seed_and_an_invalid_trial_for_that_sender() -> None:
     """Or a sender that is cut off would seem fast: its slowest objects are those that are missing."""
     cut = [flow("cubic", 1, None) if (each.cca, each.trial) == ("cubic", 1) else each for each in flows()]
     found = by_cca(costs(cut, list(LABELS), TRIALS))
     assert all(cost.group_s[0] is None for cost in found.values())
     assert all(cost.group_ms.pairs == TRIALS - 1 for cost in found.values())
     assert found["cubic"].unfinished == 2
-
-
-def test_a_trial_that_is_not_valid_leaves_the_others_of_its_seed() -> None:
     fewer = [each for each in flows() if (each.cca, each.trial) != ("search", 2)]
     found = by_cca(costs(fewer, list(LABELS), TRIALS))
-    assert found["search"].group_ms.pairs == TRIALS - 1
-    assert found["cubic"].group_ms.pairs == TRIALS
+    assert (found["search"].group_ms.pairs, found["cubic"].group_ms.pairs) == (TRIALS - 1, TRIALS)
 
 
 def test_the_cost_of_early_exits_is_of_the_trials_that_have_one() -> None:
@@ -109,13 +97,10 @@ def test_the_page_answers_in_a_sentence_the_costliest_sender_first() -> None:
     assert second == "24 of 36 connections never left slow start."
 
 
-def test_a_sender_that_costs_without_being_early_is_named_too() -> None:
+def test_a_sender_that_costs_without_being_early_is_named_too_and_few_pairs_separate_nobody() -> None:
     late = [each if each.cca != "cubic" else flow("cubic", each.trial, 1.1 + each.trial) for each in flows()]
     first, _ = short_flows.sentences(costs(late, list(LABELS), TRIALS), LABELS, "page")
     assert "CUBIC 0 of 12, +100 [+100 to +100]* ms" in first
-
-
-def test_few_pairs_separate_nobody() -> None:
     few = [each for each in flows() if each.trial <= 3]
     first, _ = short_flows.sentences(costs(few, list(LABELS), 3), LABELS, "page")
     assert "CUBIC 3 of 3, +100 [+100 to +100] ms;" in first
@@ -139,15 +124,12 @@ def test_the_table_marks_what_is_separated_and_counts_what_was_not_whole() -> No
     assert shown.notes == ("2 objects were not whole when their trial ended: they are in no time.",)
 
 
-def test_the_bandwidth_delay_product_is_that_of_the_trials_mean_rate() -> None:
-    assert bdp_bytes(cast(TrialJson, {"rate_mbps": 8.0, "base_rtt_ms": 100.0})) == pytest.approx(100_000)
-
-
 def test_a_group_lasts_from_its_first_request_to_its_last_byte() -> None:
     def item(group: int, begun: float | None, whole: float | None) -> ObjectJson:
         return {"exchange": 1, "group": group, "bytes": 1, "requested_s": begun, "whole_s": whole}
 
     assert groups_s([item(1, 0.0, 1.0), item(1, 2.0, 5.0), item(2, 6.0, None)]) == (5.0, None)
+    assert bdp_bytes(cast(TrialJson, {"rate_mbps": 8.0, "base_rtt_ms": 100.0})) == pytest.approx(100_000)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +172,7 @@ def test_the_application_was_the_limit_where_the_last_sample_before_the_exit_sho
     assert short_flow(with_workload(trial, limited=[[0.0, 1.0], [at_s, 0.0]]), "early").limited is False
 
 
-def test_the_benchmark_publishes_what_the_page_shows() -> None:
+def test_the_benchmark_publishes_what_the_page_shows_of_every_scenario_with_a_workload() -> None:
     cost = by_cca(costs(flows(), list(LABELS), TRIALS))["cubic"]
     published = {each["name"]: each["value"] for each in bench.figures("calls", "CUBIC", cost, "call")}
     assert published["calls, CUBIC: early"] == published["calls, CUBIC: connections"] == TRIALS
@@ -198,9 +180,6 @@ def test_the_benchmark_publishes_what_the_page_shows() -> None:
     assert published["calls, CUBIC: separated"] == "yes"
     (own,) = (group.rows[0] for group in short_flows.table([cost], LABELS, "call").groups)
     assert any(cell.startswith("+100") for cell in own.cells)
-
-
-def test_the_benchmark_takes_every_scenario_with_a_workload() -> None:
     assert "short-requests-geo" in bench.with_workload()
     assert "geo" not in bench.with_workload()
 

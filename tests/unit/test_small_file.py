@@ -20,13 +20,10 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_file_of_any_length_is_read_whole(tmp_path: Path) -> None:
+def test_a_file_is_read_whole_and_replaced_whole_but_not_made(tmp_path: Path) -> None:
     for text in ("", "1\n", "a line\n" * 50_000):
         (tmp_path / "file").write_text(text)
         assert small_file.read(tmp_path / "file") == text
-
-
-def test_a_text_replaces_a_longer_one_and_no_file_is_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a longer text")
     small_file.write(tmp_path / "file", "1")
     assert (tmp_path / "file").read_text() == "1"
@@ -41,20 +38,18 @@ def test_a_setting_is_written_and_read_back_whatever_stands_between_its_values(p
     assert (proc / "net/ipv4/tcp_rmem").read_text() == "1 2  3"
 
 
-def test_a_setting_that_does_not_take_is_refused(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert proc
-    monkeypatch.setattr(small_file, "write", lambda _file, _text: None)
-    with pytest.raises(NodeError, match=r"^kernel: net\.ipv4\.tcp_rmem=4096 131072 6291456: must be 1 2 3$"):
-        sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3"})
-
-
-def test_a_setting_that_this_kernel_lacks_is_named(proc: Path) -> None:
-    assert proc
+@pytest.mark.usefixtures("proc")
+def test_a_setting_that_does_not_take_is_refused_and_one_that_this_kernel_lacks_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     message = r"^kernel: net\.ipv4\.nosuch: must be one of this kernel's settings$"
     with pytest.raises(NodeError, match=message):
         sysctl.write("net.ipv4.nosuch", "1")
     with pytest.raises(NodeError, match=message):
         sysctl.read(None, ["net.ipv4.nosuch"])
+    monkeypatch.setattr(small_file, "write", lambda _file, _text: None)
+    with pytest.raises(NodeError, match=r"^kernel: net\.ipv4\.tcp_rmem=4096 131072 6291456: must be 1 2 3$"):
+        sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3"})
 
 
 def test_the_settings_that_a_node_begins_with_are_written_before_the_rest(

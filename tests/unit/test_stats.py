@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shares and means: what a handful of trials supports."""
+"""Shares, means, intervals and paired comparisons: held against scipy, statsmodels and known truth."""
 
 from math import sqrt
 
+import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from lab.base.stats import bootstrap, largest, mean_sd, median, share_pct, smallest, wilson_pct
+from lab.base.stats import (
+    bootstrap,
+    cliffs_delta,
+    effect_word,
+    largest,
+    mean_sd,
+    median,
+    paired,
+    share_pct,
+    signed_rank,
+    smallest,
+    wilson_pct,
+)
 
 counts = st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))
 
@@ -34,25 +48,12 @@ def test_a_share_lies_in_its_interval_and_the_interval_in_0_to_100(hits_of_trial
     assert -1e-9 <= low <= share + 1e-9 <= high + 2e-9 <= 100 + 3e-9
 
 
-def test_74_of_77_is_a_share_of_96_with_wilson_bounds_as_published_tables_give_them() -> None:
-    assert list(wilson_pct(74, 77)) == pytest.approx([89.16, 98.67], abs=0.01)
-
-
-def test_no_trials_have_no_share_and_no_interval() -> None:
-    assert share_pct(0, 0) is None
-    assert wilson_pct(0, 0) == (None, None)
-
-
-def test_what_did_not_happen_is_in_no_mean() -> None:
-    assert list(mean_sd([1.0, None, 3.0])) == pytest.approx([2.0, sqrt(2)])
-
-
-def test_a_mean_of_nothing_is_null_and_so_is_the_spread_of_one() -> None:
+def test_shares_means_and_extremes_of_nothing_are_null() -> None:
+    assert list(wilson_pct(74, 77)) == pytest.approx([89.16, 98.67], abs=0.01)  # as published tables give them
+    assert (share_pct(0, 0), *wilson_pct(0, 0)) == (None, None, None)
+    assert list(mean_sd([1.0, None, 3.0])) == pytest.approx([2.0, sqrt(2)])  # what did not happen is in no mean
     assert mean_sd([None]) == (None, None)
     assert mean_sd([4.0]) == (4.0, None)
-
-
-def test_extremes_and_median_of_an_empty_column_are_null() -> None:
     empty = pl.Series("t_s", [], dtype=pl.Float64)
     assert (smallest(empty), median(empty), largest(empty)) == (None, None, None)
 
@@ -66,3 +67,82 @@ def test_the_interval_of_a_mean_is_as_wide_as_95_percent_asks() -> None:
     assert isinstance(deviation, float)
     stated = 2 * float(t.ppf(0.975, 199)) * deviation / sqrt(200)
     assert high - low == pytest.approx(stated, rel=0.06)  # at 90 % it would be 16 % narrower
+
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 77), (3, 77), (74, 77), (77, 77), (1, 2)])
+def test_wilson_is_what_statsmodels_gives(hits: int, trials: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    requested = proportion_confint(hits, trials, alpha=0.05, method="wilson")
+    assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in requested], abs=1e-9)
+
+
+def test_a_bootstrap_of_many_normal_values_is_near_the_t_interval() -> None:
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    values = RNG.normal(13.7, 1.7, 200)
+    assert bootstrap(list(values)) == pytest.approx(DescrStatsW(values).tconfint_mean(), abs=0.06)
+
+
+def test_a_bootstrap_of_the_median_is_near_the_order_statistics_interval() -> None:
+    values = RNG.lognormal(0, 1, 300)
+    low, high = bootstrap(list(values), np.median)
+    ordered = np.sort(values)
+    rank = scipy.stats.binom.ppf([0.025, 0.975], 300, 0.5).astype(int)
+    assert (low, high) == pytest.approx(ordered[rank], abs=0.1)
+
+
+def test_bootstrap_intervals_of_the_mean_hold_the_truth_as_often_as_they_say() -> None:
+    held = 0
+    for _ in range(150):
+        low, high = bootstrap(list(RNG.exponential(2.0, 60)))
+        assert low is not None
+        assert high is not None
+        held += low <= 2.0 <= high
+    assert held / 150 > 0.88
+
+
+def test_a_bootstrap_gives_the_same_each_time_and_nothing_for_one_value() -> None:
+    assert bootstrap([1.0, 2.0, 4.0, None]) == bootstrap([1.0, 2.0, 4.0])
+    assert bootstrap([1.0]) == (None, None)
+    assert bootstrap([3.0, 3.0, 3.0]) == (3.0, 3.0)
+
+
+def test_a_paired_comparison_is_scipys_signed_rank_test_over_whole_pairs() -> None:
+    first, second = list(RNG.normal(1, 1, 40)), list(RNG.normal(0, 1, 40))
+    with_missing = [*first, None, 9.0], [*second, 1.0, None]
+    found = paired(*with_missing)
+    assert found.pairs == 40
+    assert signed_rank(*with_missing) == pytest.approx(scipy.stats.wilcoxon(first, second, zero_method="pratt").pvalue)
+    assert found.difference == pytest.approx(np.mean(np.subtract(first, second)))
+    assert found.lo is not None
+    assert found.hi is not None
+    assert found.difference is not None
+    assert found.lo < found.difference < found.hi
+
+
+def test_links_that_differ_more_than_senders_hide_nothing_from_a_paired_comparison() -> None:
+    links = RNG.uniform(10, 1000, 30)
+    found = paired(list(links + 1), list(links))
+    assert (signed_rank(list(links + 1), list(links)) or 1) < 1e-5
+    assert found.difference == pytest.approx(1.0)
+    assert found.effect == 1.0
+    assert abs(cliffs_delta(list(links + 1), list(links)) or 0) < 0.05
+
+
+def test_few_or_no_pairs_prove_nothing_and_cliffs_delta_counts_pairs() -> None:
+    assert signed_rank([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]) is None
+    assert paired([1.0], [None]).pairs == 0
+    assert signed_rank([2.0] * 8, [2.0] * 8) == 1.0
+    first, second = RNG.normal(0.5, 1, 31), RNG.normal(0, 1, 17)
+    counted = np.mean([np.sign(a - b) for a in first for b in second])
+    assert cliffs_delta(list(first), list(second)) == pytest.approx(counted)
+    assert (cliffs_delta([2, 3], [0, 1]), cliffs_delta([], [1])) == (1.0, None)
+
+
+@pytest.mark.parametrize(("delta", "word"), [(0.1, "negligible"), (-0.2, "small"), (0.4, "medium"), (-0.9, "large")])
+def test_effects_are_worded_by_their_size(delta: float, word: str) -> None:
+    assert effect_word(delta) == word

@@ -26,11 +26,16 @@ def test_any_table_comes_back(tmp_path: Path, table: pl.DataFrame) -> None:
     assert pl.read_parquet(tmp_path / "table.parquet").equals(table)
 
 
-def test_a_table_with_exact_times_is_compressed(tmp_path: Path) -> None:
+def test_a_table_with_exact_times_is_compressed_and_others_have_steps_below_a_nanosecond(tmp_path: Path) -> None:
     file, times = tmp_path / "table.parquet", pl.DataFrame({"t_s": [0.1] * 1000})
     write_exact(times, file, Described("One row per time.", {}))
     assert pl.read_parquet(file).equals(times)
     assert parquet.read_metadata(file).row_group(0).column(0).compression == "ZSTD"
+    table = pl.DataFrame({"t_s": [1 / 3, 123.456789012345], "rtt_ms": [1 / 3, 600.123456789]})
+    write_table(table, file)
+    for name, steps in (("t_s", 2**30), ("rtt_ms", 2**20)):
+        stored = pl.read_parquet(file)[name]
+        assert [value * steps for value in stored] == [round(value * steps) for value in table[name]]
 
 
 @pytest.mark.parametrize("kind", STORED)
@@ -64,11 +69,3 @@ def test_a_trials_tables_hold_the_meaning_and_unit_of_every_column(tmp_path: Pat
     assert units["t_s"] == b"s"
     assert units["cwnd_pkts"] == b"packets"
     assert units["flow"] == b""
-
-
-def test_times_are_stored_in_steps_below_a_nanosecond_and_no_finer(tmp_path: Path) -> None:
-    table = pl.DataFrame({"t_s": [1 / 3, 123.456789012345], "rtt_ms": [1 / 3, 600.123456789]})
-    write_table(table, tmp_path / "t.parquet")
-    stored = pl.read_parquet(tmp_path / "t.parquet")
-    for name, steps in (("t_s", 2**30), ("rtt_ms", 2**20)):
-        assert [value * steps for value in stored[name]] == [round(value * steps) for value in table[name]]

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The summary of a run: what counts as a trial, in which share, and on which clock."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -44,26 +42,22 @@ def row() -> dict[str, object]:
     return summary.row(by_predicate=pl.col("heuristic") == "truth", named=True)
 
 
-def test_an_invalid_trial_counts_as_a_trial_and_nowhere_else(row: dict[str, object]) -> None:
+def test_an_invalid_trial_counts_nowhere_else_and_shares_have_wilsons_interval(row: dict[str, object]) -> None:
     assert (row["trials"], row["valid"], row["judged"]) == (5, 4, 3)
     assert (row["exit_trials"], row["capacity_trials"], row["loss_trials"]) == (3, 3, 2)
     assert row["chokepoint_pct"] == 0
-
-
-def test_shares_are_of_the_judged_trials_with_the_95_percent_interval_of_wilson(row: dict[str, object]) -> None:
     assert row["early_pct"] == pytest.approx(200 / 3)
     assert (row["early_lo_pct"], row["early_hi_pct"]) == pytest.approx((20.765, 93.851), abs=0.01)
     assert (row["late_lo_pct"], row["late_hi_pct"]) == pytest.approx(wilson_pct(1, 3))
     assert row["chokepoint_lo_pct"] == pytest.approx(0)
 
 
-def test_means_are_over_the_trials_in_which_the_event_happened(row: dict[str, object]) -> None:
+def test_means_are_over_the_trials_in_which_the_event_happened_from_the_syn_and_from_the_first_data(
+    row: dict[str, object],
+) -> None:
     assert (row["exit_s"], row["exit_s_sd"]) == pytest.approx((4, 2))
     assert (row["loss_s"], row["capacity_s"]) == pytest.approx((7, 4))
     assert (row["throughput_mbps"], row["throughput_mbps_sd"]) == pytest.approx((5.75, 1.5))
-
-
-def test_times_count_from_the_syn_and_again_from_the_first_data(row: dict[str, object]) -> None:
     assert (row["data_s"], row["exit_from_data_s"], row["exit_from_data_s_sd"]) == pytest.approx((1, 3, 2))
     assert (row["loss_from_data_s"], row["capacity_from_data_s"]) == pytest.approx((6, 3))
 
@@ -160,14 +154,12 @@ def test_a_step_that_fewer_than_half_of_the_trials_have_is_left_out(trials: list
     assert table["trials"].min() == 2 or table["t_s"].max() <= 1.01  # type: ignore[operator]
 
 
-def test_a_trial_whose_slow_start_had_one_ack_adds_no_round_trips(trials: list[Trial]) -> None:
+def test_a_trial_whose_slow_start_had_one_ack_adds_no_round_trips_and_no_trial_gives_no_average(
+    trials: list[Trial],
+) -> None:
     searches = [trial for trial in trials if trial.cca == "search"]
     first_s = ack_stream(searches[0].acks)["t_us"][0] / 1e6
     alone = slow_start_rtt.averaged(searches, {("search", 2): None}, 0.1)
     both = slow_start_rtt.averaged(searches, {("search", 1): first_s, ("search", 2): None}, 0.1)
     assert both.equals(alone)
-
-
-def test_no_trial_gives_no_average(trials: list[Trial], tmp_path: Path) -> None:
     assert slow_start_rtt.averaged(trials, {}, 0.1).is_empty()
-    assert list(tmp_path.iterdir()) == []

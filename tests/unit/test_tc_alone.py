@@ -39,28 +39,32 @@ def lines(tmp_path: Path, spec: dict[str, Any], text: str) -> list[tuple[float, 
     return [(step["at_s"], qdisc.command("eth2", step["spec"], "change")) for step in Followed(file, spec).steps()]
 
 
-def test_each_change_of_a_rate_states_all_of_tbf(tmp_path: Path) -> None:
-    assert lines(tmp_path, TBF, "0\t8000000\n1500000\t2500000\n3000000\tend\n") == [
-        (0.0, "qdisc change dev eth2 root handle 1: tbf rate 8000000bit burst 1600 limit 50000"),
-        (1.5, "qdisc change dev eth2 root handle 1: tbf rate 2500000bit burst 1600 limit 50000"),
-    ]
+TC = "qdisc change dev eth2 root handle 1:"
+TBF_LINE = f"{TC} tbf rate {{}}bit burst 1600 limit 50000"
+NETEM_LINE = f"{TC} netem limit 1000 delay {{}}us loss {{}}% rate 10000000000bit"
 
 
-def test_each_change_of_a_delay_states_all_of_netem_but_its_seed(tmp_path: Path) -> None:
-    assert lines(tmp_path, NETEM, "0\t20000\t0\n250\t21500\t1.25\n3000000\tend\n") == [
-        (0.0, "qdisc change dev eth2 root handle 1: netem limit 1000 delay 20000us loss 0.0% rate 10000000000bit"),
-        (0.00025, "qdisc change dev eth2 root handle 1: netem limit 1000 delay 21500us loss 1.25% rate 10000000000bit"),
-    ]
-
-
-def test_a_step_that_changes_nothing_is_no_change(tmp_path: Path) -> None:
-    found = lines(tmp_path, TBF, "0\t5000000\n1000000\t5000000\n2000000\t6000000\n3000000\tend\n")
-    assert [at_s for at_s, _ in found] == [0.0, 2.0]
-
-
-def test_a_stall_is_the_least_rate_that_leaves_tbf_a_rate(tmp_path: Path) -> None:
-    (_, line), *_ = lines(tmp_path, TBF, "0\t0\n3000000\tend\n")
-    assert f"rate {FLOOR_BPS}bit" in line
+@pytest.mark.parametrize(
+    ("spec", "text", "found"),
+    [
+        (TBF, "0\t8000000\n1500000\t2500000\n", [(0.0, TBF_LINE.format(8000000)), (1.5, TBF_LINE.format(2500000))]),
+        (  # all but the seed
+            NETEM,
+            "0\t20000\t0\n250\t21500\t1.25\n",
+            [(0.0, NETEM_LINE.format(20000, "0.0")), (0.00025, NETEM_LINE.format(21500, 1.25))],
+        ),
+        (  # a step that changes nothing
+            TBF,
+            "0\t5000000\n1000000\t5000000\n2000000\t6000000\n",
+            [(0.0, TBF_LINE.format(5000000)), (2.0, TBF_LINE.format(6000000))],
+        ),
+        (TBF, "0\t0\n", [(0.0, TBF_LINE.format(FLOOR_BPS))]),  # a stall: the least rate that leaves tbf a rate
+    ],
+)
+def test_each_change_states_all_of_the_qdisc(
+    tmp_path: Path, spec: dict[str, Any], text: str, found: list[tuple[float, str]]
+) -> None:
+    assert lines(tmp_path, spec, f"{text}3000000\tend\n") == found
 
 
 def test_a_series_that_holds_no_number_is_refused_with_its_line(tmp_path: Path) -> None:
@@ -82,26 +86,21 @@ def test_what_tc_cannot_do_is_refused_with_profile_and_field(name: str, refusal:
         shaped_by(try_link(name, ["cubic"], {}), "netem")
 
 
-def test_a_buffer_whose_limit_tc_does_not_show_is_refused(tmp_path: Path) -> None:
+def test_a_buffer_whose_limit_tc_does_not_show_capacity_on_demand_and_an_unknown_shaper_are_refused(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "small.yml"
     way = "{rate_mbps: 10, delay_ms: 10, buffer_bytes: 1599}"
     file.write_text(f"title: small\ndown: {way}\nup: {{delay_ms: 10}}\nrecorded: []\nassumed: []\n")
     with pytest.raises(UserError, match=r"down\.buffer_bytes=1599: must be at least 1600 with --shaper netem"):
         shaped_by(try_link(str(file), ["cubic"], {}), "netem")
-
-
-def test_capacity_on_demand_is_refused() -> None:
-    geo = load_profile("geo-viasat", "test")
+    geo, experiment = load_profile("geo-viasat", "test"), load_experiment("geo")
     fifo = geo.down.model_copy(update={"queue": load_profile("agree", "test").down.queue})
-    experiment = load_experiment("geo")
     plain = Experiment("geo", experiment.scenario, geo.model_copy(update={"down": fifo}), experiment.topology, {})
     with pytest.raises(UserError, match=r"up\.on_demand\.report=\w+: must be left out with --shaper netem"):
         shaped_by(plain, "netem")
-
-
-def test_an_unknown_shaper_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UserError, match="shaper=htb: must be one of replay, netem"):
-        shaped_by(load_experiment("geo"), "htb")
+        shaped_by(experiment, "htb")
 
 
 def plan_of(experiment: Experiment) -> Plan:
@@ -111,52 +110,36 @@ def plan_of(experiment: Experiment) -> Plan:
 LEO = try_link("leo-starlink-15s", ["cubic"], {})
 
 
-def test_a_plan_of_tc_alone_differs_in_its_qdiscs_only() -> None:
-    usual, other = plan_of(LEO), plan_of(shaped_by(LEO, "netem"))
+def test_a_plan_of_tc_alone_differs_in_its_qdiscs_and_needs_no_replaying_module() -> None:
+    usual: dict[str, Any] = {**plan_of(LEO)}
+    other: dict[str, Any] = {**plan_of(shaped_by(LEO, "netem"))}
     kinds = {"replay": "tbf", "delay_line": "netem", "netem": "netem"}
-    assert [shape["spec"]["kind"] for shape in other["shapes"]] == [
-        kinds[shape["spec"]["kind"]] for shape in usual["shapes"]
-    ]
+    made = [shape["spec"]["kind"] for shape in other["shapes"]]
+    assert made == [kinds[shape["spec"]["kind"]] for shape in usual["shapes"]]
     assert [shape["steps"] for shape in other["shapes"]] == [shape["steps"] for shape in usual["shapes"]]
-    assert other["shaper"] == "netem"
-    apart = {"shapes", "shaper", "probes"}  # tbf lets a probe pass at once
-    assert {key: other[key] for key in other if key not in apart} == {  # type: ignore[literal-required]
-        key: usual[key]  # type: ignore[literal-required]
-        for key in usual
-        if key not in apart
-    }
-
-
-def test_the_usual_plan_does_not_name_the_shaper() -> None:
-    assert "shaper" not in plan_of(LEO)
-
-
-def test_a_kernel_needs_no_replaying_module_for_tc_alone() -> None:
+    assert (other.pop("shaper"), usual.get("shaper")) == ("netem", None)
+    assert {key for key in usual if usual[key] != other[key]} <= {"shapes", "probes"}  # tbf lets a probe pass at once
+    assert other.keys() == usual.keys()
     assert not {"sch_replay", "sch_delay_line"} & set(needed_modules(shaped_by(LEO, "netem")))
-
-
-def test_the_usual_trial_imports_nothing_for_tc_alone() -> None:
-    program = "import sys, lab.node.trial, lab.node.guest; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)
-    assert not {"lab.node.qdiscs.tc_alone", "lab.node.qdiscs.stepping"} & set(done.stdout.split())
 
 
 def test_in_real_time_tbf_stays_with_room_for_a_late_timer() -> None:
     usual = {shape["part"]: shape["spec"] for shape in in_real_time(plan_of(LEO), "netns")["shapes"]}
-    other = {
-        shape["part"]: shape["spec"] for shape in in_real_time(plan_of(shaped_by(LEO, "netem")), "netns")["shapes"]
-    }
-    assert usual["bottleneck"]["kind"] == "replay"
-    assert other["bottleneck"]["kind"] == "tbf"
+    by_tc = in_real_time(plan_of(shaped_by(LEO, "netem")), "netns")
+    other = {shape["part"]: shape["spec"] for shape in by_tc["shapes"]}
+    assert (usual["bottleneck"]["kind"], other["bottleneck"]["kind"]) == ("replay", "tbf")
     assert other["bottleneck"]["burst_bytes"] == 1600 + round(other["bottleneck"]["rate_bps"] / 8 * 0.0005)
 
 
-def test_runs_have_a_folder_of_their_own_and_a_digest_of_the_shaper() -> None:
+def test_runs_have_a_folder_of_their_own_and_the_usual_trial_imports_nothing_for_tc_alone() -> None:
     usual, other = specification(LEO), specification(shaped_by(LEO, "netem"))
     assert (usual["shaper"], other["shaper"]) == ("replay", "netem")
     assert other["name"] == f"{usual['name']}-netem"
     assert "shaper" not in usual["digests"]  # as in runs that were stored before there was a choice
     assert {part: digest for part, digest in other["digests"].items() if part != "shaper"} == usual["digests"]
+    program = "import sys, lab.node.trial, lab.node.guest; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)
+    assert not {"lab.node.qdiscs.tc_alone", "lab.node.qdiscs.stepping"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(("stored", "now"), [("netem", "replay"), ("replay", "netem")])

@@ -56,15 +56,12 @@ def test_the_answer_is_one_row_per_sender_the_reasons_and_a_sentence_at_80_colum
     assert [line.split()[0] for line in lines[-4:]] == ["page", "figures", "summary", "raw"]
 
 
-def test_a_terminal_wraps_sentences_at_words_and_no_path(run: Path) -> None:
+def test_a_terminal_wraps_sentences_and_no_path_and_shows_long_tables_on_request(run: Path) -> None:
     console, text = terminal(is_terminal=True)
     report(run, None, console)
     lines = text.getvalue().splitlines()
     assert any(line.rstrip().endswith("left") for line in lines if line.startswith("By the bottleneck's own queue"))
     assert f"page      {run / 'report.html'}\n" in text.getvalue()
-
-
-def test_the_long_tables_come_on_request(run: Path) -> None:
     console, text = terminal()
     report(run, None, console)
     assert "Where senders leave slow start" not in text.getvalue()

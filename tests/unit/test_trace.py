@@ -20,7 +20,7 @@ RAW = (DRAFT / "trace.raw").read_bytes()
 EVENTS = read_events(DRAFT / "trace.raw", DRAFT / "formats")
 
 
-def test_a_format_gives_the_events_number_and_every_field() -> None:
+def test_a_format_gives_the_events_number_and_every_field_or_is_refused() -> None:
     number, kind = read_format((DRAFT / "formats/tcp.tcp_probe.format").read_text())
     assert number == 272
     assert kind.fields is not None
@@ -28,14 +28,11 @@ def test_a_format_gives_the_events_number_and_every_field() -> None:
     assert kind.fields["snd_cwnd"][:2] == (np.dtype("<u4"), 88)
     assert kind.fields["saddr"][0].itemsize == 28
     assert kind.fields["common_pid"][0] == np.dtype("<i4")
-
-
-def test_a_format_without_number_is_refused() -> None:
     with pytest.raises(UserError, match="without ID"):
         read_format("name: nothing\nformat:\n")
 
 
-def test_every_event_that_was_requested_is_there() -> None:
+def test_every_event_that_was_requested_is_there_in_order_and_as_many_retransmissions_as_iperf3_counts() -> None:
     assert {name: len(events) for name, events in EVENTS.items()} == {
         "tcp:tcp_probe": 199,
         "tcp:tcp_retransmit_skb": 37,
@@ -44,17 +41,11 @@ def test_every_event_that_was_requested_is_there() -> None:
         "search:search_bin": 11,
         "qdisc_sampler:qdisc_sample": 87,
     }
-
-
-def test_as_many_retransmissions_as_iperf3_counts() -> None:
-    (download,) = json.loads((DRAFT / "node.json").read_text())["downloads"]
+    node, times = json.loads((DRAFT / "node.json").read_text()), EVENTS["tcp:tcp_probe"]["t_ns"]
+    (download,) = node["downloads"]
     assert len(EVENTS["tcp:tcp_retransmit_skb"]) == download["iperf3"]["end"]["sum_sent"]["retransmits"]
-
-
-def test_times_follow_each_other_and_lie_within_the_trial() -> None:
-    times = EVENTS["tcp:tcp_probe"]["t_ns"]
     assert (np.diff(times) >= 0).all()
-    start_ns = json.loads((DRAFT / "node.json").read_text())["clocks"]["monotonic_ns"]
+    start_ns = node["clocks"]["monotonic_ns"]
     assert start_ns < times[0] < times[-1] < start_ns + 4e9
 
 
@@ -77,19 +68,13 @@ def write(folder: Path, raw: bytes) -> Path:
     return folder / "trace.raw"
 
 
-def test_a_page_that_lost_events_is_refused(folder: Path) -> None:
+def test_a_page_that_lost_events_and_a_trace_that_ends_inside_a_page_are_refused(folder: Path) -> None:
     now, commit = struct.unpack_from("<QQ", RAW)
     file = write(folder, struct.pack("<QQ", now, commit | MISSED) + RAW[16:])
     with pytest.raises(UserError, match="must hold every event"):
         read_events(file, folder / "formats")
-
-
-def test_a_trace_that_ends_inside_a_page_is_refused(folder: Path) -> None:
     with pytest.raises(UserError, match=r"trace\.raw: must be whole: it ends inside a page"):
         read_events(write(folder, RAW[:-100]), folder / "formats")
-
-
-def test_an_empty_trace_has_no_event(folder: Path) -> None:
     assert all(len(events) == 0 for events in read_events(write(folder, b""), folder / "formats").values())
 
 

@@ -48,11 +48,13 @@ def refusal_of(requested: list[Dataset], mirror: Path | None = None) -> str:
     return str(refused.value)
 
 
-def test_a_recording_comes_from_its_origin_and_its_licence_is_printed(origin: Path) -> None:
+def test_a_recording_comes_once_from_its_origin_and_its_licence_is_printed(origin: Path) -> None:
     (requested,) = collection({"a.txt": CONTENT})
     (origin / "data/a.txt").write_bytes(CONTENT)
     assert list(fetch([requested], None)) == ["mine: CC0-1.0, nobody", f"  mine/a: fetched from {requested.url}"]
     assert stored(requested) == CONTENT
+    (origin / "data/a.txt").unlink()
+    assert list(fetch([requested], None))[-1] == "  mine/a: already fetched"
 
 
 def test_what_has_no_licence_is_fetched_for_ones_own_use(tmp_path: Path) -> None:
@@ -61,14 +63,6 @@ def test_what_has_no_licence_is_fetched_for_ones_own_use(tmp_path: Path) -> None
     lines = list(fetch([requested], Mirror(tmp_path)))
     assert lines[0] == "mine: no licence (for your own use, cannot be passed on), nobody"
     assert stored(requested) == CONTENT
-
-
-def test_what_is_there_already_is_not_fetched_again(origin: Path) -> None:
-    (requested,) = collection({"a.txt": CONTENT})
-    (origin / "data/a.txt").write_bytes(CONTENT)
-    list(fetch([requested], None))
-    (origin / "data/a.txt").unlink()
-    assert list(fetch([requested], None))[-1] == "  mine/a: already fetched"
 
 
 @pytest.mark.parametrize("wrong", [b"1\n2\n4\n", b"", CONTENT + b"4\n", b"1\n"])
@@ -84,21 +78,20 @@ def test_another_checksum_is_refused_and_the_file_kept_aside(origin: Path, cache
     assert not requested.folder.exists()
 
 
-def test_the_licence_text_is_stored_beside_the_recordings(origin: Path, cache: Path) -> None:
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_licence_text_is_stored_beside_the_recordings_or_its_lack_is_reported(
+    origin: Path, cache: Path, is_there: bool
+) -> None:
     licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
     (requested,) = collection({"a.txt": CONTENT}, documents=licence)
     (origin / "data/a.txt").write_bytes(CONTENT)
-    (origin / "COPYING").write_bytes(b"ok")
-    assert list(fetch([requested], None))[-1] == f"  licence text: {cache}/mine/documents"
-    assert (cache / "mine/documents/LICENSE").read_bytes() == b"ok"
-
-
-def test_a_recording_without_its_licence_text_is_usable_and_the_lack_is_reported(origin: Path) -> None:
-    licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
-    (requested,) = collection({"a.txt": CONTENT}, documents=licence)
-    (origin / "data/a.txt").write_bytes(CONTENT)
-    assert "licence text not stored" in list(fetch([requested], None))[-1]
+    if is_there:
+        (origin / "COPYING").write_bytes(b"ok")
+    last = list(fetch([requested], None))[-1]
     assert requested.fetched
+    assert (last == f"  licence text: {cache}/mine/documents") == is_there
+    assert ("licence text not stored" in last) != is_there
+    assert [file.read_bytes() for file in cache.glob("mine/documents/LICENSE")] == [b"ok"] * is_there
 
 
 def test_one_file_that_is_missing_at_the_origin_does_not_keep_the_others(origin: Path) -> None:
@@ -123,32 +116,27 @@ def packed(**members: bytes) -> bytes:
     return archive.getvalue()
 
 
-def test_a_file_is_taken_out_of_the_archive_at_its_origin(origin: Path) -> None:
+@pytest.mark.parametrize(
+    ("members", "taken"),
+    [
+        ({"set__a": b"not this\n", "set__a.txt": CONTENT}, "set/a.txt"),
+        ({"b.csv": CONTENT, "c.csv": b"4\n5\n6\n"}, "b.csv"),  # under another name: by its checksum
+    ],
+)
+def test_a_file_is_taken_out_of_the_archive_at_its_origin(origin: Path, members: dict[str, bytes], taken: str) -> None:
     (requested,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
-    (origin / "all.zip").write_bytes(packed(set__a=b"not this\n", **{"set__a.txt": CONTENT}))
-    assert list(fetch([requested], None))[-1] == f"  mine/a: fetched from {requested.url}: set/a.txt"
+    (origin / "all.zip").write_bytes(packed(**members))
+    assert list(fetch([requested], None))[-1] == f"  mine/a: fetched from {requested.url}: {taken}"
     assert stored(requested) == CONTENT
 
 
-def test_a_member_under_another_name_is_known_by_its_checksum(origin: Path) -> None:
-    (requested,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
-    (origin / "all.zip").write_bytes(packed(**{"b.csv": CONTENT, "c.csv": b"4\n5\n6\n"}))
-    assert list(fetch([requested], None))[-1].endswith("all.zip: b.csv")
-
-
-@pytest.mark.parametrize("cut", [0, 10, 60])
-def test_a_damaged_archive_is_refused(origin: Path, cut: int) -> None:
-    (requested,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
-    (origin / "all.zip").write_bytes(packed(**{"a.txt": CONTENT})[:cut])
-    assert "must be a zip archive" in refusal_of([requested])
-
-
-def test_a_damaged_member_is_refused_by_its_checksum(origin: Path) -> None:
+@pytest.mark.parametrize("cut", [0, 10, 60, None])
+def test_a_damaged_archive_and_a_damaged_member_are_refused(origin: Path, cut: int | None) -> None:
     (requested,) = collection({"a.txt": CONTENT * 100}, archive="all.zip", path="{file}")
     archive = bytearray(packed(**{"a.txt": CONTENT * 100}))
     archive[40] ^= 0xFF
-    (origin / "all.zip").write_bytes(archive)
-    assert "kept as" in refusal_of([requested])
+    (origin / "all.zip").write_bytes(archive[:cut])
+    assert ("kept as" if cut is None else "must be a zip archive") in refusal_of([requested])
 
 
 @pytest.mark.parametrize("place", ["mine/a.txt", "data/a.txt", "deep/down/a.txt", "deep/renamed.dat"])
@@ -160,21 +148,15 @@ def test_a_mirror_may_be_laid_out_in_any_way(tmp_path: Path, place: str) -> None
     assert list(fetch([requested], Mirror(tmp_path / "mirror")))[-1] == f"  mine/a: fetched from {file}"
 
 
-def test_a_mirror_without_the_file_names_what_it_looked_for(tmp_path: Path) -> None:
-    (tmp_path / "mirror").mkdir()
-    refusal = refusal_of(collection({"a.txt": CONTENT}), tmp_path / "mirror")
-    assert refusal == f"mine/a: must be in the folder, by name or by checksum {sha256(CONTENT)[:16]}…"
-
-
-def test_a_changed_file_of_a_mirror_is_refused_and_the_mirror_left_as_it_is(tmp_path: Path) -> None:
+def test_a_mirror_without_the_file_names_what_it_looked_for_and_a_changed_one_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "mirror/mine/a.txt"
     file.parent.mkdir(parents=True)
+    requested = collection({"a.txt": CONTENT})
+    looked_for = f"mine/a: must be in the folder, by name or by checksum {sha256(CONTENT)[:16]}…"
+    assert refusal_of(requested, tmp_path / "mirror") == looked_for
     file.write_bytes(b"changed")
-    assert "kept as" in refusal_of(collection({"a.txt": CONTENT}), tmp_path / "mirror")
-    assert file.read_bytes() == b"changed"
-
-
-def test_a_mirror_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    assert "kept as" in refusal_of(requested, tmp_path / "mirror")
+    assert file.read_bytes() == b"changed"  # the mirror is left as it is
     with pytest.raises(UserError, match=r"^--mirror=.*: must be a folder$"):
         Mirror(tmp_path / "nothing")
 

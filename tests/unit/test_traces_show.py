@@ -29,50 +29,35 @@ def panel_of(values: Sequence[float | None]) -> Panel:
 
 
 def test_every_quantity_with_a_value_has_a_panel() -> None:
-    frame = pl.DataFrame(
-        {
-            "t_s": [0.0, 1.0],
-            "rate_down_mbps": [1.0, 2.0],
-            "rate_up_mbps": pl.Series([None, None], dtype=pl.Float64),
-            "rtt_ms": [None, 5.0],
-            "lost": [True, False],
-        }
-    )
+    rates = {"rate_down_mbps": [1.0, 2.0], "rate_up_mbps": pl.Series([None, None], dtype=pl.Float64)}
+    frame = pl.DataFrame({"t_s": [0.0, 1.0], **rates, "rtt_ms": [None, 5.0], "lost": [True, False]})
     shown = panels(Recording(frame, "series", "goodput", "test", "made", ()))
     assert [panel.name for panel in shown] == ["rate down, goodput", "round trip", "probes lost in 0.01 s"]
 
 
-def test_a_stretch_without_a_value_stays_empty() -> None:
-    spans = panel_of([1.0, None, None, 4.0]).spans(3)
-    assert spans["low"].to_list() == [1.0, None, 4.0]
-
-
-def test_the_extremes_of_each_stretch_are_kept() -> None:
+def test_the_extremes_of_each_stretch_are_kept_and_one_without_a_value_stays_empty() -> None:
+    assert panel_of([1.0, None, None, 4.0]).spans(3)["low"].to_list() == [1.0, None, 4.0]
     spans = panel_of([5.0, 1.0, 9.0, 5.0, 5.0]).spans(2)
     assert spans.select("low", "high").rows() == [(1.0, 5.0), (5.0, 9.0)]
+    assert panel_of([1.0, 2.0, None, 3.0]).in_words().endswith("ms, 25.0 % missing")
 
 
-def test_opportunities_are_shown_as_capacity() -> None:
+def test_opportunities_are_shown_as_capacity_and_samples_without_a_clock_as_distributions() -> None:
     frame = pl.DataFrame({"t_s": [0.05, 0.15, 1.0], "opportunities": pl.Series([10, 20, 1], dtype=pl.UInt32)})
     (panel,) = panels(Recording(frame, "opportunities", "capacity", "test", "made", ()))
     assert panel.table["value"].to_list()[:3] == [pytest.approx(1.2), pytest.approx(2.4), 0.0]
+    recording = Recording(pl.DataFrame({"rtt_ms": [1.0, 2.0, 3.0]}), "samples", None, "test", "made", ())
+    assert "round trip (ms)" in drawn(panels(recording)[0], WIDTH)
+    assert len(drawing.draw(recording, "samples").figure.axes) == 1
 
 
-def test_a_long_tail_is_cut_from_the_distribution_and_the_axis_states_it() -> None:
+def test_a_long_tail_is_cut_from_the_distribution_and_a_few_high_values_do_not_press_the_others_flat() -> None:
     tailed = panel_of([10.0] * 500 + [1000.0])
     assert tailed.cumulative()["value"].max() == 10
-    assert tailed.range_label == "ms, up to p99"
+    assert (tailed.range_label, tailed.cut_at) == ("ms, up to p99", 20)
     assert panel_of([10.0, 11.0, 12.0]).range_label == "ms"
-
-
-def test_a_few_values_far_above_all_others_do_not_press_them_flat() -> None:
-    assert panel_of([10.0] * 500 + [1000.0]).cut_at == 20
     assert panel_of([10.0] * 500 + [50.0]).cut_at is None  # a spike of five times is seen, and so are the others
     assert panel_of([0.0] * 500 + [5.0]).cut_at is None
-
-
-def test_missing_values_are_stated() -> None:
-    assert panel_of([1.0, 2.0, None, 3.0]).in_words().endswith("ms, 25.0 % missing")
 
 
 @pytest.mark.parametrize("values", [[1.0], [0.0, 0.0], [None, 3.0, None], [1e-6, 1e6], [5.0] * 5000])
@@ -86,12 +71,6 @@ def test_any_values_are_drawn(values: list[float | None]) -> None:
 def test_a_drawing_fits_the_terminal_down_to_what_can_be_read(width: int) -> None:
     lines = drawn(panels(series())[0], width).splitlines()
     assert max(map(len, lines)) <= max(width, LEAST_WIDTH)
-
-
-def test_samples_without_a_clock_are_shown_as_distributions() -> None:
-    recording = Recording(pl.DataFrame({"rtt_ms": [1.0, 2.0, 3.0]}), "samples", None, "test", "made", ())
-    assert "round trip (ms)" in drawn(panels(recording)[0], WIDTH)
-    assert len(drawing.draw(recording, "samples").figure.axes) == 1
 
 
 def test_the_same_recording_gives_the_same_bytes() -> None:

@@ -73,7 +73,9 @@ def test_without_its_capture_a_trial_has_the_same_tables(tmp_path: Path) -> None
     assert without.packets.equals(with_it.packets)
 
 
-def test_its_json_has_what_was_requested_and_what_the_node_reported(tmp_path: Path) -> None:
+def test_its_json_has_what_was_requested_and_what_the_node_reported_and_its_log_begins_with_init(
+    tmp_path: Path,
+) -> None:
     meta = run_trial(job(tmp_path))
     assert (meta["cca"], meta["trial"], meta["scenario"], meta["profile"]) == ("cubic", 3, "test", "test")
     assert (meta["seed"], meta["mss_bytes"], meta["duration_s"]) == (PLAN["seed"], PLAN["mss_bytes"], 4)
@@ -82,6 +84,8 @@ def test_its_json_has_what_was_requested_and_what_the_node_reported(tmp_path: Pa
     for name in ("applied", "probes", "counters", "capture", "changes", "kernel"):
         assert meta[name] == NODE[name]
     assert (meta["backend"], meta["engine"], "machine" in meta) == ("virtual", "netns", False)
+    run_trial(job(tmp_path))
+    assert read_log(tmp_path, "cubic-003") == "Run /usr/bin/python3 as init process\ncubic: a line of the kernel\n"
 
 
 def test_what_is_stored_of_a_trial_is_as_approved(tmp_path: Path) -> None:
@@ -104,30 +108,23 @@ def test_a_real_machine_is_described(tmp_path: Path) -> None:
     assert (meta["machine"], meta["backend"]) == (machine, "host")
 
 
-def test_the_same_trial_again_is_the_same_to_the_byte_and_replaces_no_whole_one(tmp_path: Path) -> None:
+def test_the_same_trial_again_replaces_no_whole_one_but_a_damaged_one_by_the_same_bytes(tmp_path: Path) -> None:
     run_trial(job(tmp_path))
     folder = tmp_path / "trials" / "cubic-003"
     before, written_ns = (folder / SUMS).read_bytes(), (folder / SUMS).stat().st_mtime_ns
     run_trial(job(tmp_path))  # a worker that was thought to be lost
     assert ((folder / SUMS).read_bytes(), (folder / SUMS).stat().st_mtime_ns) == (before, written_ns)
     assert [path.name for path in folder.parent.iterdir()] == ["cubic-003"]
-
-
-def test_a_damaged_trial_is_replaced(tmp_path: Path) -> None:
-    run_trial(job(tmp_path))
-    folder = tmp_path / "trials" / "cubic-003"
     (folder / "acks.parquet").write_bytes(b"damaged")
     run_trial(job(tmp_path))
     assert Trial(folder).is_whole
+    assert (folder / SUMS).read_bytes() == before
 
 
-def test_a_trial_whose_records_break_their_contract_leaves_nothing(tmp_path: Path) -> None:
+def test_a_trial_whose_records_break_their_contract_or_have_no_data_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"node.json: start_ns=soon: must be a whole number"):
         run_trial(job(tmp_path, Recorded(json.dumps(NODE | {"start_ns": "soon"}))))
     assert list((tmp_path / "trials").iterdir()) == []
-
-
-def test_a_download_without_data_fails_its_trial_in_one_line(tmp_path: Path) -> None:
     empty = [download | {"iperf3": {"error": "unable to connect"}} for download in NODE["downloads"]]
     result = pool.attempt(job(tmp_path, Recorded(json.dumps(NODE | {"downloads": empty}))))
     assert isinstance(result, str)
@@ -168,51 +165,35 @@ def test_the_link_is_what_was_applied_in_the_units_of_its_quantities(tmp_path: P
         shape("bottleneck-up", {"kind": "on_demand"}),
         shape("elsewhere", {"kind": "tbf", "rate_bps": 1}),
     ]
-    assert read_link(tmp_path, applied, -0.25).rows() == [
-        ("down.rate_mbps", -0.25, 20.0),
-        ("up.delay_ms", -0.25, 50.0),
-        ("up.loss_pct", -0.25, 0.5),
-    ]
+    rows = [("down.rate_mbps", -0.25, 20.0), ("up.delay_ms", -0.25, 50.0), ("up.loss_pct", -0.25, 0.5)]
+    assert read_link(tmp_path, applied, -0.25).rows() == rows
 
 
 @pytest.mark.parametrize(
-    ("part", "mode", "steps", "rows"),
+    ("part", "mode", "steps", "found"),
     [
-        (
-            "bottleneck",
-            {"mode": "rate", "start_bps": 5},
-            "0\t2000000\n1500000\t500000\n3000000\tend\n",
-            [("down.rate_mbps", 1.0, 2.0), ("down.rate_mbps", 2.5, 0.5)],
-        ),
+        ("bottleneck", "rate", "0\t2000000\n1500000\t500000\n", {"down.rate_mbps": [(1.0, 2.0), (2.5, 0.5)]}),
         (
             "bottleneck-up",
-            {"mode": "opportunities", "start_bps": 5},
-            "0\t0\n250000\t1514\n3000000\tend\n",
-            [("up.opportunity_bytes", 1.0, 0.0), ("up.opportunity_bytes", 1.25, 1514.0)],
+            "opportunities",
+            "0\t0\n250000\t1514\n",
+            {"up.opportunity_bytes": [(1.0, 0.0), (1.25, 1514.0)]},
         ),
         (
             "delay-down",
-            {},
-            "0\t30000\t0.5\n2000000\t40000\t0\n3000000\tend\n",
-            [
-                ("down.delay_ms", 1.0, 30.0),
-                ("down.delay_ms", 3.0, 40.0),
-                ("down.loss_pct", 1.0, 0.5),
-                ("down.loss_pct", 3.0, 0.0),
-            ],
+            None,
+            "0\t30000\t0.5\n2000000\t40000\t0\n",
+            {"down.delay_ms": [(1.0, 30.0), (3.0, 40.0)], "down.loss_pct": [(1.0, 0.5), (3.0, 0.0)]},
         ),
     ],
 )
 def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
-    tmp_path: Path, part: str, mode: dict[str, object], steps: str, rows: list[tuple[str, float, float]]
+    tmp_path: Path, part: str, mode: str | None, steps: str, found: dict[str, list[tuple[float, float]]]
 ) -> None:
-    (tmp_path / "steps.tsv").write_text(steps)
-    assert read_link(tmp_path, [shape(part, {"kind": "replay"} | mode, "steps.tsv")], 1.0).rows() == rows
-
-
-def test_the_kernels_log_is_stored_from_its_init_on(tmp_path: Path) -> None:
-    run_trial(job(tmp_path))
-    assert read_log(tmp_path, "cubic-003") == "Run /usr/bin/python3 as init process\ncubic: a line of the kernel\n"
+    (tmp_path / "steps.tsv").write_text(f"{steps}3000000\tend\n")
+    spec = {"kind": "replay"} | ({"mode": mode, "start_bps": 5} if mode else {})
+    rows = [(quantity, *each) for quantity, of in found.items() for each in of]
+    assert read_link(tmp_path, [shape(part, spec, "steps.tsv")], 1.0).rows() == rows
 
 
 def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_path: Path) -> None:

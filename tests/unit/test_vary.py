@@ -22,14 +22,11 @@ def points(*given: str, ccas: tuple[str, ...] = ("search", "cubic")) -> list[Poi
     return points_of(try_link("geo-viasat", list(ccas), {}), axes_of(given), minutes=0.5)
 
 
-def test_each_point_is_an_experiment_with_a_name_and_a_value_of_its_own() -> None:
+def test_each_point_is_an_experiment_with_a_value_and_a_name_that_does_not_depend_on_the_order_of_fields() -> None:
     found = points("down.delay_ms=20,50")
     names = ["try-geo-viasat-down.delay_ms-20", "try-geo-viasat-down.delay_ms-50"]
     assert [point.experiment.name for point in found] == names
     assert [point.experiment.profile.down.delay_ms for point in found] == [20, 50]
-
-
-def test_two_fields_make_a_grid_whose_names_do_not_depend_on_their_order() -> None:
     fields = ("search.threshold_pct=20,35", "duration_s=5,10")
     names = [point.experiment.name for point in points(*fields)]
     assert len(set(names)) == 4

@@ -78,13 +78,11 @@ class TestStart:
             assert not core.measured(rates[-1])
         assert rates == [1000, 2000, 4000, 8000]
 
-    def test_a_fall_ends_it(self, startup_library: Path) -> None:
+    def test_a_fall_ends_it_and_what_the_application_limits_is_sent_again(self, startup_library: Path) -> None:
         core = Core(startup_library, 1000)
         core.measured(core.next()[0])
         assert core.measured(core.next()[0], loss_ppm=300_000)
         assert (core.state.phase, core.state.rate_kbps) == (TRIES, 1000)
-
-    def test_what_the_application_limits_is_sent_again(self, startup_library: Path) -> None:
         core = Core(startup_library, 1000)
         first = core.next()
         core.call("vivace_again")
@@ -107,9 +105,7 @@ class TestRateControl:
         core = trying(startup_library)
         difference = core.utility(10_500, 5000) - core.utility(9_500)
         assert trial(core, higher=(5000, 0)) == difference > 0
-
-    def test_losses_turn_it(self, startup_library: Path) -> None:
-        assert trial(trying(startup_library), higher=(20_000, 0)) == -500
+        assert trial(trying(startup_library), higher=(20_000, 0)) == -500  # losses turn it
 
 
 class TestConfidenceAmplifier:
@@ -155,13 +151,11 @@ class TestBoundary:
 
 
 class TestTimeout:
-    def test_it_halves_the_rate_and_ends_the_start(self, startup_library: Path) -> None:
+    def test_the_rate_halves_and_the_start_ends_down_to_100_kbps(self, startup_library: Path) -> None:
         core = Core(startup_library, 8000)
         core.next()
         core.call("vivace_timeout")
         assert (core.state.phase, core.state.rate_kbps, core.state.sent) == (TRIES, 4000, 0)
-
-    def test_the_least_rate_is_100_kbps(self, startup_library: Path) -> None:
         core = Core(startup_library, 150)
         core.call("vivace_timeout")
         assert core.state.rate_kbps == 100

@@ -67,16 +67,13 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_object_is_whole_and_in_order(logs: Path) -> None:
+def test_every_object_is_whole_in_order_and_the_sender_has_nothing_to_send_around_them(logs: Path) -> None:
     times_ns = json.loads((logs / workload.CLIENT).read_text())["whole_ns"]
     assert len(times_ns) == 3
     assert all(begun < whole for begun, whole in times_ns)
     assert times_ns[0][0] == times_ns[1][0]  # requested together
     assert times_ns[2][0] > times_ns[1][1] + 0.01e9  # after a pause
     assert [whole for _, whole in times_ns] == sorted(whole for _, whole in times_ns)
-
-
-def test_the_sender_has_nothing_to_send_before_the_first_request_and_after_the_last_response(logs: Path) -> None:
     log = json.loads((logs / workload.SERVER).read_text())
     assert log["limited_ns"][0][1] == 1
     assert log["limited_ns"][-1][1] == 1
@@ -142,39 +139,17 @@ def test_a_player_requests_no_more_than_its_buffer_holds_and_counts_its_stalls()
     assert player.stalled_s == max(player.empty_s - 0.05 - first_s, 0)
 
 
-FLOW: FlowPlan = {
-    "sender": "a",
-    "receiver": "b",
-    "algorithm": ALGORITHM,
-    "port": 1,
-    "duration_s": 9,
-    "workload": PLAN,
-}
+FLOW: FlowPlan = {"sender": "a", "receiver": "b", "algorithm": ALGORITHM, "port": 1, "duration_s": 9, "workload": PLAN}
 NODE: DownloadRecord = {
-    "data_ns": 10**9,
-    "until_ns": 2 * 10**9,
-    "retransmits_pkts": 0,
-    "iperf3": None,
-    "iperf3_error": "none",
-}
+    "data_ns": 10**9, "until_ns": 2 * 10**9, "retransmits_pkts": 0, "iperf3": None, "iperf3_error": "none",
+}  # fmt: skip
 MEASURED: Download = {
-    "flow": 1,
-    "data_s": 0.5,
-    "end_s": 9.0,
-    "seconds": 8.5,
-    "bytes": 1,
-    "throughput_mbps": 0.0,
-    "retransmits_pkts": 0,
-    "iperf3": {},
-}
+    "flow": 1, "data_s": 0.5, "end_s": 9.0, "seconds": 8.5, "bytes": 1, "throughput_mbps": 0.0,
+    "retransmits_pkts": 0, "iperf3": {},
+}  # fmt: skip
 CLIENT = {"whole_ns": [[10**9, 11 * 10**8], [10**9, 12 * 10**8]], "stalled_s": 0.0}
-SERVER = {
-    "limited_ns": [[9 * 10**8, 1], [10**9, 0]],
-    "samples": 2,
-    "busy_us": 5,
-    "rwnd_limited_us": 0,
-    "sndbuf_limited_us": 0,
-}
+LIMITED = [[9 * 10**8, 1], [10**9, 0]]
+SERVER = {"limited_ns": LIMITED, "samples": 2, "busy_us": 5, "rwnd_limited_us": 0, "sndbuf_limited_us": 0}
 
 
 def read(folder: Path, client: object = CLIENT, server: object = SERVER) -> Any:
@@ -183,15 +158,12 @@ def read(folder: Path, client: object = CLIENT, server: object = SERVER) -> Any:
     return workload.read(folder, FLOW, NODE, MEASURED)
 
 
-def test_times_count_as_in_every_table_and_missing_objects_are_null(tmp_path: Path) -> None:
+def test_times_count_as_in_every_table_and_what_is_missing_or_came_after_the_end_is_null(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert [each["whole_s"] for each in found["objects"]] == [pytest.approx(0.6), pytest.approx(0.7), None]
     assert [each["requested_s"] for each in found["objects"]] == [0.5, 0.5, None]
     assert [(each["group"], each["bytes"]) for each in found["objects"]] == [(1, 70_000), (1, 1), (2, 1_000_000)]
     assert found["limited"] == [[pytest.approx(0.4), 1], [0.5, 0]]
-
-
-def test_what_came_after_the_end_of_a_trial_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
     late = {**CLIENT, "whole_ns": [[10**9, 11 * 10**8], [10**9, 99 * 10**8]]}
     assert [each["whole_s"] for each in read(tmp_path, late)["objects"]] == [pytest.approx(0.6), None, None]
 
@@ -223,13 +195,10 @@ def test_a_log_that_breaks_its_contract_is_one_line(
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000])
-def test_a_log_that_is_no_json_is_one_line(tmp_path: Path, text: str) -> None:
+def test_a_log_that_is_no_json_or_missing_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        workload.read(tmp_path, FLOW, NODE, MEASURED)
     read(tmp_path)
     (tmp_path / workload.CLIENT).write_text(text)
     with pytest.raises(UserError, match="must be whole JSON"):
-        workload.read(tmp_path, FLOW, NODE, MEASURED)
-
-
-def test_a_missing_log_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="No such file"):
         workload.read(tmp_path, FLOW, NODE, MEASURED)

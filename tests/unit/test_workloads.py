@@ -22,15 +22,8 @@ from lab.schema.workloads import requests, video, web, web_archive
 from tests.conftest import SMALL, experiment_on
 
 MANY = 20_000
-SCENARIO = {
-    "question": "What does a test see?",
-    "topology": "path",
-    "profile": "geo-viasat",
-    "ccas": ["cubic"],
-    "trials": 1,
-    "duration_s": 10,
-    "seed": 1,
-}
+NAMES = {"question": "What does a test see?", "topology": "path", "profile": "geo-viasat", "ccas": ["cubic"]}
+SCENARIO = NAMES | {"trials": 1, "duration_s": 10, "seed": 1}
 
 
 @pytest.fixture
@@ -86,15 +79,12 @@ def test_chunks_have_their_bitrate_and_the_spread_that_is_requested(rng: np.rand
     assert {each.objects_bytes for each in video.Video(spread=0).sample(rng)} == {(4_000_000,)}
 
 
-def test_calls_have_gaps_of_their_mean_or_all_alike(rng: np.random.Generator) -> None:
+def test_calls_have_gaps_of_their_mean_or_all_alike_or_none(rng: np.random.Generator) -> None:
     first, *gaps_s = [each.wait_s for each in requests.Requests(count=MOST_OBJECTS, gap_s=2).sample(rng)]
     assert first == 0
     assert stats.kstest(gaps_s, stats.expon(scale=2).cdf).pvalue > 0.01
     fixed = requests.Requests(count=3, gap_s=2, gaps="fixed").sample(rng)
     assert [each.wait_s for each in fixed] == [0, 2, 2]
-
-
-def test_gaps_of_nothing_are_calls_one_after_the_other(rng: np.random.Generator) -> None:
     assert [each.wait_s for each in requests.Requests(count=3, gap_s=0).sample(rng)] == [0, 0, 0]
 
 

@@ -33,12 +33,9 @@ def test_a_package_that_debian_has_dropped_is_one_line(version: str, suite: str)
     assert image.dropped("world", "mmdebstrap: E: no space left on device") is None
 
 
-def test_every_image_has_a_lock_that_pins_what_its_list_names() -> None:
+def test_every_image_has_a_lock_and_the_dockerfile_what_is_pinned_for_it() -> None:
     for name in image.names():
         assert set(image.listed(name)) <= set(image.locked(name)), name
-
-
-def test_the_dockerfile_installs_the_packages_that_are_pinned_for_it() -> None:
     (line,) = (each for each in (REPO / "Dockerfile").read_text().splitlines() if "/tmp/container.lock git" in each)
     assert line.partition("container.lock ")[2].removesuffix(" && \\").split() == image.listed("container")
 
@@ -62,7 +59,7 @@ def test_backports_come_from_where_their_release_comes_from(options: str, tmp_pa
     assert added == f"deb {options}http://mirror.example/debian trixie-backports main\n"
 
 
-def test_a_folder_of_the_cache_is_complete_or_not_there(tmp_path: Path) -> None:
+def test_a_folder_of_the_cache_is_complete_or_not_there_whatever_a_killed_build_left(tmp_path: Path) -> None:
     folder = tmp_path / "thing"
     with pytest.raises(FileNotFoundError), publish(folder) as draft:
         (draft or tmp_path).joinpath("no/such/folder").write_text("half")
@@ -75,12 +72,9 @@ def test_a_folder_of_the_cache_is_complete_or_not_there(tmp_path: Path) -> None:
     with publish(folder) as draft:
         assert draft is None
     assert {file.name for file in folder.iterdir()} == {"whole", ".complete"}
-
-
-def test_a_draft_that_a_killed_build_left_is_no_hindrance(tmp_path: Path) -> None:
-    (tmp_path / ".thing.draft").mkdir()
-    (tmp_path / ".thing.draft" / "half").write_text("")
-    with publish(tmp_path / "thing") as draft:
+    (tmp_path / ".other.draft").mkdir()
+    (tmp_path / ".other.draft" / "half").write_text("")
+    with publish(tmp_path / "other") as draft:
         assert draft is not None
         assert not list(draft.iterdir())
 

@@ -51,15 +51,12 @@ def test_without_mmdebstrap_the_first_run_names_it(tmp_path: Path, tools: Path) 
     assert not [folder for folder in cache.iterdir() if folder.is_dir()]
 
 
-def test_doctor_names_what_is_missing_and_what_mends_it(tmp_path: Path, tools: Path) -> None:
+def test_doctor_names_what_is_missing_what_mends_it_and_the_mode(tmp_path: Path, tools: Path) -> None:
     (tools / "bwrap").unlink()
     cache = str(tmp_path / "cache")
     done = lab(tmp_path / "results", "doctor", PATH=str(tools), LAB_CACHE=cache, LAB_SANDBOX="bubblewrap")
     assert done.returncode == 1
     assert any(line.startswith("MISSING  sandbox ") and "make setup" in line for line in done.stdout.splitlines())
-
-
-def test_doctor_names_the_mode_of_a_machine_without_bubblewrap(tmp_path: Path, tools: Path) -> None:
     (tools / "bwrap").unlink()
     done = lab(tmp_path / "results", "doctor", PATH=str(tools))
     (line,) = (line for line in done.stdout.splitlines() if "  sandbox " in line)

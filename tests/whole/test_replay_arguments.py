@@ -37,22 +37,16 @@ def bins(library: Path, stream: pl.DataFrame, **more: Any) -> pl.DataFrame:
     return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], **more)
 
 
-def test_a_replay_ends_with_the_exit_unless_it_is_to_go_on(library: Path, stream: pl.DataFrame) -> None:
+def test_a_replay_and_its_bins_end_with_the_exit_unless_they_are_to_go_on(library: Path, stream: pl.DataFrame) -> None:
     found = bins(library, stream)
     assert found["exit"].to_list() == [False] * (found.height - 1) + [True]
     onward = bins(library, stream, stop_at_exit=False)
     assert onward.head(found.height).equals(found)
     assert onward.height > found.height
     assert onward["exit"].sum() == 1
-
-
-def test_the_bins_themselves_end_with_the_exit_too(library: Path, stream: pl.DataFrame) -> None:
-    found = replay_bins(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"])
-    assert (found["verdict"] == EXIT).tolist() == bins(library, stream)["exit"].to_list()
-
-
-def test_the_round_trip_of_a_bin_is_that_of_its_ack(library: Path, stream: pl.DataFrame) -> None:
-    found, known = bins(library, stream), dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
+    own = replay_bins(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"])
+    assert (own["verdict"] == EXIT).tolist() == found["exit"].to_list()
+    known = dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
     assert found["rtt_ms"].to_list() == pytest.approx([known[round(t_s * 1e6)] / 1e3 for t_s in found["t_s"]])
 
 

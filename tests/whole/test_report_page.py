@@ -65,32 +65,20 @@ def of_senders() -> list[str]:
     return [f"{name}-{cca}" for name, cca in every if cca == "search" or name != "delivered_bytes"]
 
 
-def test_every_part_of_the_report_is_there(report: Report) -> None:
+def test_every_part_of_the_report_is_there_whole_and_missing_values_empty(report: Report) -> None:
     paths = report.paths
-    written = (
-        paths.page,
-        paths.summary_csv,
-        paths.outcomes_csv,
-        paths.summary_md,
-        paths.summary_txt,
-    )
+    written = (paths.page, paths.summary_csv, paths.outcomes_csv, paths.summary_md, paths.summary_txt)
     assert all(path.stat().st_size > 0 for path in (*written, *paths.tables, *paths.figures))
+    assert not list(report.paths.page.parent.rglob("*.part"))
+    hystart = pl.read_csv(report.paths.summary_csv).filter(cca="cubic", heuristic="truth").row(0, named=True)
+    assert hystart["capacity_s"] is None
+    assert hystart["early_pct"] == 100
 
 
 def test_every_figure_of_a_runs_page_is_there_as_svg_and_on_request_as_png_and_pdf(report: Report) -> None:
     names = {path.name for path in report.paths.figures}
     expected = [*(figure.name for figure in figures(Place.RUN)), *of_senders()]
     assert names == {f"{name}.{kind}" for name in expected for kind in ("svg", "png", "pdf")}
-
-
-def test_the_csv_leaves_a_missing_value_empty(report: Report) -> None:
-    hystart = pl.read_csv(report.paths.summary_csv).filter(cca="cubic", heuristic="truth").row(0, named=True)
-    assert hystart["capacity_s"] is None
-    assert hystart["early_pct"] == 100
-
-
-def test_no_half_written_file_is_left(report: Report) -> None:
-    assert not list(report.paths.page.parent.rglob("*.part"))
 
 
 def test_the_same_run_gives_the_same_report_byte_for_byte(report: Report, library: Path) -> None:
@@ -159,59 +147,41 @@ def test_the_page_loads_nothing_from_anywhere(page: str, elements: Elements) -> 
     assert not re.search(r"@import|url\((?!#)|<script[^>]* src|<iframe", page)
 
 
-def test_every_element_is_closed(elements: Elements) -> None:
+def test_every_element_is_closed_named_once_and_every_link_leads_somewhere(elements: Elements) -> None:
     assert elements.open == []
-
-
-def test_every_name_of_an_element_is_used_once_and_every_link_on_the_page_leads_somewhere(
-    elements: Elements,
-) -> None:
     names = [given["id"] for _, given in elements.found if "id" in given]
     assert len(names) == len(set(names))
     targets = [value for _, given in elements.found for key, value in given.items() if key in ("href", "xlink:href")]
     assert {value[1:] for value in targets if value and value.startswith("#")} <= set(names)
 
 
-def test_every_figure_has_a_text_that_stands_for_it(elements: Elements) -> None:
+def test_figures_tables_and_the_page_have_texts_captions_and_a_way_for_the_keyboard(elements: Elements) -> None:
     drawn = elements.all("svg")
     assert len(drawn) == len(figures(Place.RUN)) + len(of_senders())
     named = {given["id"] for given in elements.all("title") if "id" in given}
     assert all(given["role"] == "img" and given["aria-labelledby"] in named for given in drawn)
-
-
-def test_every_table_has_a_caption_and_headers_that_say_what_they_head(elements: Elements) -> None:
     outside = {given["id"] for given in elements.all("p") if given.get("class") == "caption"}
-    named = [given["aria-labelledby"] for given in elements.all("table") if "aria-labelledby" in given]
-    assert set(named) == outside != set()
-    assert len(elements.all("table")) == len(named) + len(elements.all("caption"))
+    labelled = [given["aria-labelledby"] for given in elements.all("table") if "aria-labelledby" in given]
+    assert set(labelled) == outside != set()
+    assert len(elements.all("table")) == len(labelled) + len(elements.all("caption"))
     assert {given.get("scope") for given in elements.all("th")} == {"col", "row", "rowgroup"}
-
-
-def test_the_page_has_one_title_a_language_and_a_way_past_the_head(elements: Elements) -> None:
     assert len(elements.all("h1")) == 1
     assert elements.all("html") == [{"lang": "en"}]
     assert elements.all("a")[0]["href"] == "#answer"
-
-
-def test_tables_that_scroll_can_be_scrolled_by_keyboard(elements: Elements) -> None:
     scrolling = [given for given in elements.all("div") if given.get("class") == "scroll"]
     assert scrolling
     assert all(given["tabindex"] == "0" and given["role"] == "region" for given in scrolling)
 
 
-def test_text_from_the_scenario_is_text_on_the_page(page: str) -> None:
+def test_the_page_says_what_is_invalid_clipped_and_from_where_as_text(page: str) -> None:
     assert "<h1>Who leaves &lt;slow start&gt; at 100 % of the right_moment?</h1>" in page
-
-
-def test_invalid_trials_are_in_view_with_what_they_failed(page: str) -> None:
     assert "11 of 12 trials are valid" in page
     assert "bbr, trial 3: capture drops 7 packets where 0 was requested." in page
-
-
-def test_provenance_separates_recorded_published_and_assumed_and_has_the_versions(page: str) -> None:
     origins = ("ACK frames of 40 ms", "144 Mb/s (thesis, section 5.1.1)", "What is assumed", "tail drop")
     for text in (*origins, "kernel.kernel_source", "6.12.48"):
         assert text in page
+    assert "Levels of down.rate_mbps: a level every 1.7 s, mean 70 (48.9 after clipping)" in page
+    assert "ln-sd 1.15 within a trial and 0.6 between trials" in page
 
 
 def test_where_the_link_is_from_stands_once_on_the_page_once_in_each_text_and_in_every_figures_file(
@@ -225,8 +195,3 @@ def test_where_the_link_is_from_stands_once_on_the_page_once_in_each_text_and_in
     marks = [given for given in elements.all("a") if given.get("class") == "mark"]
     assert {given["href"] for given in marks} == {"#link"}
     assert len(marks) == len(drawn)
-
-
-def test_levels_are_shown_with_their_mean_after_clipping_and_both_spreads(page: str) -> None:
-    assert "Levels of down.rate_mbps: a level every 1.7 s, mean 70 (48.9 after clipping)" in page
-    assert "ln-sd 1.15 within a trial and 0.6 between trials" in page

@@ -38,3 +38,12 @@ def test_a_measurement_of_a_changed_tree_is_not_published(
     with pytest.raises(UserError, match=rf"speed\.json: commit={commit}: must be a commit without changes"):
         measured.publish(["speed"])
     assert not published.exists()
+
+
+def test_a_benchmark_stores_commit_machine_and_units(published: Path) -> None:
+    figures: list[measured.Figure] = [{"name": "one", "value": 1.5, "unit": "s", "target": "at most 2"}]
+    stored = json.loads(measured.store("mine", "make bench-mine", figures).read_text())
+    assert published
+    assert stored["figures"] == figures
+    assert stored["machine"]["cores"] >= 1
+    assert {"commit", "measured_at", "command"} <= set(stored)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_papers.evaluation.recorded.download import recorded
@@ -15,7 +16,6 @@ from test_import_fuzz import CHANGES, FUZZED, changed, judge
 
 from lab.base.errors import UserError
 from lab.traces import importers
-from tests.ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from tests.command import lab
 from tests.examples import examples
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ack_logs
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 import pytest
+from ack_logs import Gateway, text, written
 from lab_papers.evaluation.competing_flows import flows
 from lab_papers.evaluation.recorded.bands import bands, inside, marks, rms_s
 from lab_papers.evaluation.recorded.download import Download, emulated, recorded
@@ -24,8 +26,6 @@ from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 from lab.traces import importers
-from tests import ack_logs
-from tests.ack_logs import Gateway, text, written
 from tests.approved import approved
 from tests.stored_run import rewrite, sign, store_run
 

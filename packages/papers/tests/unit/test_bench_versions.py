@@ -4,9 +4,11 @@
 from pathlib import Path
 from typing import Any
 
+import ack_logs
 import numpy as np
 import polars as pl
 import pytest
+from ack_logs import Gateway, text, written
 from lab_papers.evaluation.recorded.download import Download
 from typer import Typer
 from typer.testing import CliRunner
@@ -17,8 +19,6 @@ from bench.versions.forms import LINKS, duration_s, profile_of
 from bench.versions.logs import judged
 from bench.versions.logs import rows as rows_of_logs
 from lab.base.errors import UserError
-from tests import ack_logs
-from tests.ack_logs import Gateway, text, written
 
 EXITS = {"a": [("early", 1.0), ("chokepoint", 3.0), ("chokepoint", 3.2)], "b": [("chokepoint", 2.0)] * 3}
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ack_logs
 import polars as pl
 import pytest
 from lab_papers.evaluation.recorded.comparison import SCENARIO
@@ -19,7 +20,6 @@ from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
 from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
-from tests import ack_logs
 from tests.first_screen import change
 from tests.stored_run import store_run
 

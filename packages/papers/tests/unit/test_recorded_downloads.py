@@ -5,9 +5,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import ack_logs
 import numpy as np
 import polars as pl
 import pytest
+from ack_logs import MSS, Gateway, text, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_papers.evaluation.recorded import comparison
@@ -23,8 +25,6 @@ from lab.tables.stored_run import Run
 from lab.traces import importers
 from lab.traces.datasets import dataset
 from lab.traces.imported import recording_of
-from tests import ack_logs
-from tests.ack_logs import MSS, Gateway, text, written
 from tests.examples import examples
 from tests.stored_run import store_run
 

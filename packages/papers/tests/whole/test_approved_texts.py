@@ -6,13 +6,13 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 import pytest
+from ack_logs import Gateway, download, text, written
 from lab_papers.evaluation.recorded.comparison import compare_recorded
 from lab_papers.evaluation.recorded.tables import sheets
 from lab_papers.evaluation.write import write_all
 
 from lab.report.write import write_report
 from lab.schema.scenario import load_scenario
-from tests.ack_logs import Gateway, download, text, written
 from tests.approved import approved
 from tests.compared import example, store
 from tests.first_screen import change

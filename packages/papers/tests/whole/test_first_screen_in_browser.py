@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
 from tests.axe import violations
 from tests.browser import Browser, chromium
 from tests.first_screen import LINKS, SENDERS, example
-from tests.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
 
 MOST_BYTES = 8_000_000
 
@@ -42,7 +42,7 @@ def test_axe_finds_no_violation_with_every_chapter_open(
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_first_screen_looks_as_the_picture_in_docs(page: Path, browser: Browser, tmp_path: Path, name: str) -> None:
     taken = take(browser, page, name, tmp_path / name)
-    assert apart(taken, picture(name)) <= TOLERANCE, f"python -m tests.pictures takes {name} again: look at it"
+    assert apart(taken, picture(name)) <= TOLERANCE, f"python -m bench.pictures takes {name} again: look at it"
 
 
 def test_a_picture_of_another_page_is_out_of_tolerance(page: Path, browser: Browser, tmp_path: Path) -> None:

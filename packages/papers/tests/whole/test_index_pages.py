@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from ack_logs import Gateway, download, text, written
 from lab_papers.evaluation.write import write_all
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.write import write_index
@@ -15,7 +16,6 @@ from test_index import results  # noqa: F401
 from lab.judge.judged import judged
 from lab.judge.stored import stored
 from lab.tables.stored_run import Run
-from tests.ack_logs import Gateway, download, text, written
 from tests.stored_run import rewrite, sign, store_run
 from tests.unit.test_strangers_run import FIXTURE, with_stanza
 

@@ -5,6 +5,7 @@ import subprocess
 from math import pi, sin
 from pathlib import Path
 
+import ack_logs
 import polars as pl
 import pytest
 from lab_papers.commands.figure import Sheet, write
@@ -26,7 +27,6 @@ from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
 from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
-from tests import ack_logs
 from tests.stored_run import store_run
 
 LEAST_PT = 7  # 6.5, rounded

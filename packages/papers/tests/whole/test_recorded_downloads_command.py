@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
+from ack_logs import text, written
 from test_recorded_downloads import model
 
-from tests.ack_logs import text, written
 from tests.command import lab
 from tests.stored_run import store_run
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bench import strict_skips
+from bench.strict_skips import Listed, Skip, lines, unlisted
 from lab.base.paths import REPO
-from tests import strict_skips
-from tests.strict_skips import Listed, Skip, lines, unlisted
 
 LISTED = Listed("tests/a.py", "no valgrind", "it is not everywhere")
 TWO_SKIPS = """
@@ -65,7 +65,7 @@ def test_a_session_with_a_new_skip_fails_with_one_line_each_or_counts_them_in_on
     monkeypatch.delenv("CI", raising=False)
     (tmp_path / "test_skips_of_mine.py").write_text(TWO_SKIPS)
     (tmp_path / "list.toml").write_text('[[skip]]\nfile = "test_skips_of_mine.py"\nreason = "known"\nwhy = "so"\n')
-    command = [sys.executable, "-m", "pytest", "-p", "tests.strict_skips", "--skips", "list.toml", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "bench.strict_skips", "--skips", "list.toml", *options]
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider", "--rootdir", str(tmp_path)],
         cwd=tmp_path,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pictures of the first screen in docs/: taken with the font that matplotlib brings, so that machines agree.
 
-`python -m tests.pictures` takes them again.
+`python -m bench.pictures` takes them again.
 """
 
 import base64

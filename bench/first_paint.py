@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m tests.first_paint [PAGE]`: print how long a browser takes from disk to the first matrix of a page."""
+"""`python -m bench.first_paint [PAGE]`: print how long a browser takes from disk to the first matrix of a page."""
 
 import sys
 from pathlib import Path

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-LIST = Path(__file__).with_name("skips.toml")
+from lab.base.paths import REPO
+
+LIST = REPO / "tests" / "skips.toml"
 
 
 class Skip(NamedTuple):

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which scenarios are the papers' campaign, and how many trials its quick form takes."""
+
+from pathlib import Path
+
+import pytest
+from lab_papers.campaign import campaign, load_campaign
+
+from lab.runs.experiment import load_experiment, specification
+from lab.schema.scenario import load_scenario, scenarios
+from tests.command import scenario_file
+
+
+def test_the_campaign_is_every_scenario_that_states_it() -> None:
+    assert campaign() == [name for name in scenarios() if load_scenario(name)[1].campaign]
+    assert "geo" not in campaign()
+    assert "thesis-geo" in campaign()
+
+
+def test_a_scenario_joins_no_campaign_unless_it_states_it(tmp_path: Path) -> None:
+    assert not load_scenario(str(scenario_file(tmp_path)))[1].campaign
+    assert load_scenario(str(scenario_file(tmp_path, campaign=True)))[1].campaign
+
+
+def test_the_campaign_changes_no_digest(tmp_path: Path) -> None:
+    with_it, without = (
+        specification(load_experiment(str(scenario_file(tmp_path, campaign=campaign))))["digests"]
+        for campaign in (True, False)
+    )
+    assert with_it == without
+
+
+def test_a_counterfactual_joins_the_campaign_of_its_base() -> None:
+    assert load_scenario("poster-geo-36mb")[1].campaign
+
+
+@pytest.mark.parametrize(("trials", "quick"), [(200, 20), (101, 11), (77, 10), (20, 10), (10, 10), (3, 3)])
+def test_quick_takes_a_tenth_of_the_trials_and_as_many_as_a_claim_needs(
+    tmp_path: Path, trials: int, quick: int
+) -> None:
+    ((one,), errors) = load_campaign([str(scenario_file(tmp_path, trials=trials))], quick=True)
+    assert (one.scenario.trials, errors) == (quick, [])
