@@ -93,8 +93,8 @@ def resembled(head: Head) -> tuple[str, ...]:
     text = "\n".join(head.lines[:50]) or _one_long_line(head.data)
     if not text:
         return BINARY
-    if words := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
-        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
+    if other := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
+        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {other}")
     return next((names for sign, names in SIGNS if re.search(sign, text, re.MULTILINE)), ("columns",))
 
 
