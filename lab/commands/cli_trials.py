@@ -34,7 +34,9 @@ ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the pa
 def run(
     scenario: Annotated[str | None, ScenarioName] = None,
     profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file.")] = None,
-    cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them; default: search,cubic.")] = None,
+    cca: Annotated[
+        str | None, typer.Option(help="Senders for --profile, with commas between them; default: search,cubic.")
+    ] = None,
     topology: Annotated[
         str | None, typer.Option(help="Topology for --profile, by name or .yml file; default: path.")
     ] = None,

@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from lab.base.errors import UserError
+from lab.judge.packet_exit import Seen, exit_of
 from lab.node.record import NodeRecord
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
@@ -29,7 +30,6 @@ from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
-from lab.judge.packet_exit import Seen, exit_of
 from lab_quic.stack.prepared import stored
 from lab_quic.stack.senders import ESTIMATED
 from lab_quic.tables import Datagrams
