@@ -68,7 +68,7 @@ class Flight:
         """Return the estimate of who is in slow start at a time; None where the flight grows until the end."""
         flight = self.bytes
         for begin in np.flatnonzero((flight >= LEAST_BYTES) & (self.t_s >= since_s)):
-            end = self._round_end(begin, rtt_s)
+            end = self._round_end(int(begin), rtt_s)
             after = end + math.ceil(LONGER * (end - begin))
             if after >= len(self.t_s):
                 return None

@@ -125,6 +125,9 @@ class _Reading:
         found = {}
         for name, node in nodes.items():
             group = node.get("group") if isinstance(node, dict) else None
+            if group and not isinstance(group, str):
+                self.refuse(f"topology.nodes.{name}.group", group, "the name of a group")
+                group, node = None, {field: value for field, value in node.items() if field != "group"}
             plain = {field: value for field, value in node.items() if field != "group"} if group else node
             fields = groups.get(group) if group and isinstance(groups, dict) else None
             kind = fields.get("kind") if isinstance(fields, dict) else None
@@ -149,7 +152,7 @@ class _Reading:
         return fields
 
     def _end(self, end: Any, place: str) -> Any:
-        if not isinstance(end, dict) or not {"node", "interface"} <= end.keys():
+        if not isinstance(end, dict) or not all(isinstance(end.get(name), str) for name in ("node", "interface")):
             return end
         for name in sorted(end.keys() - {"node", "interface"} - END_FIELDS):
             self.refuse(f"{place}.{name}", end[name], BY_LINES.format("ip address add 10.0.1.1/24 dev eth1"))

@@ -80,7 +80,5 @@ def test_a_topology_whose_download_goes_round_the_bottleneck_is_refused(
     words = "--profile wired-clean --cca cubic --trials 1 --duration 4 --topology".split()
     done = lab(tmp_path / "results", "run", *words, str(tmp_path / "round.clab.yml"))
     assert done.returncode == 1
-    assert (
-        "west:eth2, the bottleneck: 0 of 12 probes: must be crossed by all, on the only path"
-        in done.stdout + done.stderr
-    )
+    line = "west:eth2, the bottleneck: 0 of 12 probes: must be crossed by all, on the only path"
+    assert line in done.stdout + done.stderr

@@ -154,6 +154,7 @@ def test_all_faults_of_a_file_are_named_in_one_call(tmp_path: Path) -> None:
         (("nodes", "client", "labels"), {"lab.sender": "10.0.3.2"}, f"lab.sender=server, client: {ONE}sender"),
         (("kinds",), {"linux": {"exec": ["true"]}}, f"topology.kinds.linux.exec=['true']: {LINE}"),
         (("defaults", "sysctls"), {"a": 1}, f"topology.defaults.sysctls={{'a': 1}}: {LINE}"),
+        (("nodes", "server", "group"), ["a"], "topology.nodes.server.group=['a']: must be the name of a group"),
         (("defaults", "network-mode"), "host", "topology.defaults.network-mode=host: must be 'none' or 'bridge'"),
     ],
 )

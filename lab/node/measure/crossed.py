@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def require(shapes: "list[Shape]", probes: "list[Probed]") -> None:
     """Refuse a shape whose interface sent fewer frames than probes of its way arrived."""
-    arrived = {probe["way"]: len(probe["arrived"]) for probe in probes}
+    arrived: dict[str, int] = {probe["way"]: len(probe["arrived"]) for probe in probes}
     for shape in shapes:
         node, dev, part = shape["node"], shape["dev"], shape["part"]
         way = "up" if part.endswith("-up") else "down"

@@ -8,9 +8,10 @@ from lab.traces.importer import Head
 
 OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file, and the nearest formats
     (
-        r"\A\d{14}(?:\.\d+)?,[\w.:]+,\d+,[\w.:]+,\d+,-?\d+,[\d.]+-[\d.]+,\d+,\d+",
+        r"\Atime,srcaddress,|\A\d{14}(?:\.\d+)?,[\w.:]+,\d+,[\w.:]+,\d+,-?\d+,[\d.]+-[\d.]+,\d+,\d+",
         "iperf2's CSV (-y C): iperf3-text reads its text (leave -y out); or columns, without the lines of totals: "
-        "--set header=no --set interval=before --set 'columns=t_s=1 [%Y%m%d%H%M%S],rate_down_mbps=9 [bit/s]'",
+        "--set header=no --set interval=before --set 'columns=t_s=1 [%Y%m%d%H%M%S],rate_down_mbps=9 [bit/s]' "
+        "(2.2, with a header: --set interval=before --set 'columns=t_s=iend,rate_down_mbps=speed [bit/s]')",
     ),
     (
         r"^(?:MIGRATED |OMNI )?\w+ (?:STREAM|MAERTS|REQUEST)\w* (?:TEST|REQUEST)|^NETPERF_|Interim result:",
@@ -33,7 +34,8 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         r'"type"\s*:\s*"result"[\s\S]*"ping"|"download"\s*:\s*[\d.]+,\s*"upload"|"(?:downloadSpeed|bufferBloat)"'
         r'|"ServerFQDN"|\AServer ID,Sponsor',
         "a speed test's, one summary per test and no series: columns reads a CSV of many as samples, --set "
-        "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping'; iperf3-json and ndt7 read the intervals of one test",
+        "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping' (Ookla's bandwidth is in B/s); "
+        "iperf3-json and ndt7 read the intervals of one test",
     ),
     (
         r'"dishGet(?:Status|History)"',
@@ -93,8 +95,8 @@ def resembled(head: Head) -> tuple[str, ...]:
     text = "\n".join(head.lines[:50]) or _one_long_line(head.data)
     if not text:
         return BINARY
-    if words := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
-        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
+    if other := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
+        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {other}")
     return next((names for sign, names in SIGNS if re.search(sign, text, re.MULTILINE)), ("columns",))
 
 

@@ -16,7 +16,7 @@ def flight_of(*windows_pkts: float) -> Flight:
     per_round = round(RTT_S / STEP_S)
     pkts = np.repeat([*windows_pkts, *[windows_pkts[-1]] * 30], per_round).astype(float)
     acked = np.concatenate((np.zeros(per_round), np.cumsum(pkts / per_round)))[: len(pkts)] * FRAME_BYTES
-    return Flight(np.arange(len(pkts)) * STEP_S, acked + pkts * FRAME_BYTES, acked)
+    return Flight((np.arange(len(pkts)) * STEP_S).astype(np.float64), acked + pkts * FRAME_BYTES, acked)
 
 
 DOUBLING = [10.0 * 2**n for n in range(6)]  # to 320 in round 6

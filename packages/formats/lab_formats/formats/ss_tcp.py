@@ -6,6 +6,7 @@ while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > my.ss
 
 import re
 from collections import defaultdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from lab_formats.reading.clock import shifted
 from lab_formats.reading.tcp_info import COARSE, limits, series
 from lab_formats.reading.text import line_error, read_lines
 
-CLOCK = re.compile(r"\s*\d{9,10}\.\d+\s*")
+CLOCK = re.compile(r"\d{9,10}\.\d+")
+DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)")  # of date -Ins, --rfc-3339=ns
 INFO = re.compile(r"[\sA-Z].*\bcwnd:\d+.*\bbytes_acked:\d+|[\sA-Z].*\bbytes_acked:\d+.*\bcwnd:\d+")
 SOCKET = re.compile(r"(?:ESTAB|CLOSE-WAIT|FIN-WAIT-\d|CLOSING|LAST-ACK|TIME-WAIT)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 FIELDS = {
@@ -67,8 +69,8 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     now_s: float | None = None
     first_s, socket = 0.0, ""
     for number, line in enumerate(read_lines(path), 1):
-        if CLOCK.fullmatch(line):
-            before_s, now_s = now_s, float(line)
+        if (read_s := _clock_s(line.strip())) is not None:
+            before_s, now_s = now_s, read_s
             if before_s is not None and now_s < before_s:
                 raise line_error(path, number, "time", line.strip(), "no earlier than the one before")
             first_s = first_s or now_s
@@ -80,9 +82,19 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
             socket = " to ".join(found_socket.groups())
         if INFO.match(line):  # behind the socket, or in its line (ss -O)
             if now_s is None:
-                raise line_error(path, number, "time", "none", "given before each print: date +%s.%N")
+                raise line_error(path, number, "time", "none", "given before each print: date +%s.%N, or -Ins")
             found[socket].append(_row(path, number, line, now_s))
     return dict(found), first_s
+
+
+def _clock_s(line: str) -> float | None:
+    """Return the time that a line of `date` states; None of any other line. Whole seconds are too coarse."""
+    try:
+        if CLOCK.fullmatch(line):
+            return float(line)
+        return datetime.fromisoformat(line).timestamp() if DATE.fullmatch(line) else None
+    except ValueError:  # a month 13
+        return None
 
 
 def _row(path: Path, number: int, line: str, now_s: float) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
         ("Server ID,Sponsor,Server Name,Timestamp,Distance,Ping\n1,a,b,c,2,3\n", "a speed test's, .*columns"),
         ("20240331135959,192.0.2.1,5001,192.0.2.2,41234,3,0.0-1.0,125,1000\n", "iperf2's CSV .*iperf3-text .*columns"),
         ("20240331135959.1,192.0.2.1,5,2001:db8::1,4,1,0.0-1.0,1,8,-1,-1\n", "iperf2's CSV .*iperf3-text .*columns"),
+        ("time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed\n", "iperf2's CSV .*t_s=iend"),
         ("Interim result:  934.1 10^6bits/s over 1.0 seconds ending at 1.1\n", "netperf's: iperf3-text .*columns"),
         ("MIGRATED TCP STREAM TEST from 0.0.0.0 port 0 to b\n", "netperf's: iperf3-text .*columns"),
         ("   11.6875 MB /   1.00 sec =   98.0338 Mbps     0 retrans\n", "nuttcp's: iperf3-text .*columns"),

@@ -149,6 +149,14 @@ def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None
     assert read(tmp_path, SS.replace("2:5000\n\t", "2:5000\t")).frame.equals(read(tmp_path, SS).frame)
 
 
+def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Path) -> None:
+    for first, second in (("13:20,100000000+00:00", "13:20,350000000+00:00"), ("13:20.1Z", "13:20.35Z")):
+        dated = SS.replace("1700000000.100", f"2023-11-14T22:{first}").replace(
+            "1700000000.350", f"2023-11-14T22:{second}"
+        )
+        assert read(tmp_path, dated).frame.equals(read(tmp_path, SS).frame)
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
