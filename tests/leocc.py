@@ -47,7 +47,7 @@ class LeoState(ctypes.Structure):
 
     _fields_ = [
         ("bbr", State),
-        *((name, ctypes.c_uint64) for name in ("begin_us", "last_us", "kalman_rate")),
+        *((name, ctypes.c_uint64) for name in ("begin_us", "last_us", "kalman_rate", "round_rate")),
         ("paced_rate", ctypes.c_uint64 * 2),
         *words("variance", "round_delivered"),
         ("settle_rounds", ctypes.c_uint8),

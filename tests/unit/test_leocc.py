@@ -21,6 +21,11 @@ def changed(library: Path, rate: float = RATE, rtt_us: int = RTT_US, params: Par
     return flow.run(wait_s)
 
 
+def bounded(flow: Flow) -> bool:
+    """Whether a loss has lowered a bound of BBR's."""
+    return min(flow.bbr.inflight_shortterm, flow.bbr.inflight_longterm) < bbr3.INFINITY
+
+
 class TestReconfigurations:
     """Instants by parameter: offset from the flow's begin, then one each period."""
 
@@ -72,20 +77,20 @@ class TestThePathAfterAReconfiguration:
 class TestLossesAtAReconfiguration:
     """Until the path is known again, a loss is no congestion."""
 
-    def lossy(self, library: Path, params: Params) -> Flow:
-        """A tenth is lost for 80 ms after 4 s."""
-        flow = Flow(library, Link(), params)
-        flow.path.drop = lambda number: number % 10 == 0 and 4_000_000 <= flow.now_us < 4_080_000
-        return flow.run(4.2)
+    def lossy(self, library: Path, period_ms: int) -> Flow:
+        """A third is lost for 20 ms while BBR probes for bandwidth, which is when a reconfiguration is due."""
+        probes_us = Flow(library, Link(), Params(period_ms=0)).run(20, until=lambda flow: flow.mode == bbr3.UP).now_us
+        flow = Flow(library, Link(), Params(period_ms, offset_ms=probes_us // 1000))
+        flow.path.drop = lambda number: number % 3 == 0 and probes_us <= flow.now_us < probes_us + 20_000
+        return flow.run(probes_us / 1e6 + 0.15, until=bounded)
 
     def test_they_lower_no_bound(self, startup_library: Path) -> None:
-        flow = self.lossy(startup_library, SOON)
+        flow = self.lossy(startup_library, 15_000)
         assert flow.lost > 5
-        assert flow.bbr.inflight_shortterm == flow.bbr.inflight_longterm == bbr3.INFINITY
+        assert not bounded(flow)
 
     def test_of_bbr_they_do(self, startup_library: Path) -> None:
-        flow = self.lossy(startup_library, Params(period_ms=0))
-        assert min(flow.bbr.inflight_shortterm, flow.bbr.inflight_longterm) < bbr3.INFINITY
+        assert bounded(self.lossy(startup_library, 0))
 
 
 class TestTheFilteredRate:
@@ -112,8 +117,9 @@ class TestTheFilteredRate:
         """The path is longer than the least round trip by more than the fluctuation, with or without a queue."""
         flow = Flow(startup_library, Link(), Params(period_ms=0)).run(3)
         flow.path.rtt_us = 60_000
-        flow.run(9)
-        assert flow.bandwidth > 0.85 * RATE
+        flow.run(6)
+        assert flow.core.queues(60_000)
+        assert flow.bandwidth > 0.9 * RATE
 
     def test_with_a_queue_it_bounds_the_bandwidth(self, startup_library: Path) -> None:
         """The link has become slower, of which the filter of the most does not know yet."""

@@ -22,7 +22,7 @@
  *  2. "A model that knows of them": the second round after a reconfiguration gives the least round trip
  *     and the bandwidth; no bound of the path before holds, and BBR probes for bandwidth at once.  What is
  *     lost until then is no congestion.
- *  3. The filter measures once a round; a round adds a sixteenth of a measurement's variance.  Its noises
+ *  3. The filter measures the most of each round; a round adds a sixteenth of a measurement's variance.  Its noises
  *     are not in the texts at hand.  A lower rate is no measurement where the path carried what was sent:
  *     else each would be lower than the one before.
  *  4. The filter bounds the bandwidth once BBR's pipe was full: Startup is BBR's.
@@ -145,26 +145,31 @@ static void leocc_measure(struct leocc_state *state, u64 rate)
 }
 
 /* A round's rate is that of packets sent in the round before. */
-static bool leocc_measures(const struct leocc_state *state, u64 rate, u32 app_limited)
+static bool leocc_measures(const struct leocc_state *state, u32 app_limited)
 {
 	u64 sent_rate = state->paced_rate[0] < state->paced_rate[1] ? state->paced_rate[0] : state->paced_rate[1];
 
-	if (!rate || rate > state->kalman_rate)
-		return rate;
-	return !app_limited && sent_rate < BBR3_INFINITE_RATE && rate < bbr3_rate_percent(sent_rate, LEOCC_CARRIED_PCT);
+	if (!state->round_rate || state->round_rate > state->kalman_rate)
+		return state->round_rate;
+	return !app_limited && sent_rate < BBR3_INFINITE_RATE &&
+	       state->round_rate < bbr3_rate_percent(sent_rate, LEOCC_CARRIED_PCT);
+}
+
+static void leocc_next_round(struct leocc_state *state, u32 app_limited)
+{
+	if (leocc_measures(state, app_limited))
+		leocc_measure(state, state->round_rate);
+	state->round_rate = 0;
+	state->paced_rate[1] = state->paced_rate[0];
+	state->paced_rate[0] = BBR3_INFINITE_RATE;
 }
 
 static void leocc_bound_bandwidth(struct leocc_state *state, const struct leocc_params *params,
 				  const struct bbr3_ack *ack)
 {
-	u64 rate = bbr3_sample_rate(ack);
-
-	if (state->bbr.round_start) {
-		if (leocc_measures(state, rate, ack->newest.app_limited))
-			leocc_measure(state, rate);
-		state->paced_rate[1] = state->paced_rate[0];
-		state->paced_rate[0] = BBR3_INFINITE_RATE;
-	}
+	state->round_rate = bbr3_max_rate(state->round_rate, bbr3_sample_rate(ack));
+	if (state->bbr.round_start)
+		leocc_next_round(state, ack->newest.app_limited);
 	if (state->bbr.pacing_rate < state->paced_rate[0])
 		state->paced_rate[0] = state->bbr.pacing_rate;
 	if (state->bbr.full_bw_reached && state->kalman_rate && state->kalman_rate < state->bbr.bw &&

@@ -42,6 +42,7 @@ struct leocc_state {
 	u64 begin_us;		/* the flow's */
 	u64 last_us;		/* the last reconfiguration; 0: none yet */
 	u64 kalman_rate;	/* as BBR's; 0: no sample */
+	u64 round_rate;		/* the most of this round; 0: no sample */
 	u64 paced_rate[2];	/* the least of this round and of the last one */
 	u32 variance;		/* of kalman_rate, by that of a measurement */
 	u32 round_delivered;	/* packets of the next round since then have at least this */
