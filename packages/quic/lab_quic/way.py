@@ -106,8 +106,9 @@ the folder licences beside the program.
         from lab_quic.programs import parameters
         from lab_quic.stacks import stack_of
 
+        core = " around the core of a kernel module" if self.has_parameters(cca) else ""
         return {
-            "module": f"none: a controller of {stack_of(cca).program}, over UDP",
+            "module": f"none: a controller of {stack_of(cca).program}{core}, over UDP",
             "source": stack_of(cca).source,
             "exit": "reported by the sender itself",
             "memory": "of the program, not of a socket",

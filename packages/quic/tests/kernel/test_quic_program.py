@@ -170,6 +170,7 @@ def test_a_server_with_another_key_is_refused_in_one_line(tmp_path: Path, port: 
         (["serve", *SERVED, "controller=bbr", "bins=10"], "bins=10: must be left out with bbr"),
         (["serve", *SERVED, "controller=search9", "bins=4"], "bins=4: must be a whole number from 5 to 100"),
         (["get", "127.0.0.1", "datagram_bytes=1472", "bins=10"], "bins: must be an option of lab-quic get"),
+        (["get", "127.0.0.1", "port=5201", *SERVED, "workload=/dev/null"], "/dev/null: must be a workload's plan"),
         (["get", "nowhere", "datagram_bytes=1472"], "nowhere: must be an IP address"),
         ([], "must be serve, get, replay or params, with options"),
     ],
