@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.kernel.build import Kernel
+from tests.c_core import valid
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.hystartpp import CSS, EXIT, SLOW_START, Ack, Core, Params, Rfc
 
@@ -156,8 +157,8 @@ def test_the_core_decides_as_the_rfc_reads_ack_by_ack(
     [{"n_rtt_sample": 0}, {"css_rounds": 256}, {"css_growth_divisor": 1}, {"l_pkts": 0}, {"min_rtt_divisor": 0}],
 )
 def test_parameters_out_of_range_are_known_as_such(library: Path, wrong: dict[str, int]) -> None:
-    assert Core(library, 0).valid()
-    assert not Core(library, 0, Params(**wrong)).valid()
+    assert valid(library, "hystartpp", Params())
+    assert not valid(library, "hystartpp", Params(**wrong))
 
 
 DEEP = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 3_000_000})})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.c4 import CRUISING, INITIAL, ONE, PROBING, PUSHING, RECOVERY, Ack, Core, Flow, Params
+from tests.c4 import CRUISING, INITIAL, ONE, PROBING, PUSHING, RECOVERY, Ack, Core, Flow
 from tests.paced_flow import Link
 
 RATE = 0.002  # packets per microsecond
@@ -283,9 +283,3 @@ def test_no_mixture_of_values_leads_below_two_packets(startup_library: Path, ack
         assert 3000 <= core.state.cwnd_bytes <= 2**30
         assert core.state.smoothed_loss <= ONE
         assert core.state.ecn_alpha <= ONE
-
-
-@pytest.mark.parametrize("wrong", [{"still_eras": 0}, {"still_eras": 11}, {"loss_pkts": 10001}])
-def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: dict[str, int]) -> None:
-    assert Core(startup_library).valid()
-    assert not Core(startup_library, Params(**wrong)).valid()

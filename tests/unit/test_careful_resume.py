@@ -249,21 +249,3 @@ def test_no_order_of_events_jumps_twice_or_above_half_or_grows_in_a_retreat(
         phases.append(core.phase)
     order = [phase for phase, _ in groupby(phases)]
     assert order == sorted(set(order), key=[RECONNAISSANCE, UNVALIDATED, VALIDATING, SAFE_RETREAT, NORMAL].index)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"saved_cwnd_pkts": 10_000_001},
-        {"saved_rtt_us": 60_000_001},
-        {"lifetime_s": 0},
-        {"path_changed": 2},
-        {"max_jump_pkts": 0},
-        {"beta_pct": 49},
-        {"beta_pct": 101},
-        {"saved_age_s": 31_536_001},
-    ],
-)
-def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: dict[str, int]) -> None:
-    assert Core(startup_library).valid()
-    assert not Core(startup_library, replace(SAVED, **wrong)).valid()

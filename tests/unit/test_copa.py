@@ -139,9 +139,3 @@ class TestCompeting:
         core = settled(startup_library, params=Params(competes=0))
         self.full(core, 30)
         assert (core.state.competing, core.state.inverse_delta) == (0, 2)
-
-
-@pytest.mark.parametrize("wrong", [{"inverse_delta": 0}, {"inverse_delta": 65}, {"competes": 2}])
-def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: dict[str, int]) -> None:
-    assert Core(startup_library).valid()
-    assert not Core(startup_library, params=Params(**wrong)).valid()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.paced_flow import Link
-from tests.vivace import STARTS, TRIES, Core, Flow, Params
+from tests.vivace import STARTS, TRIES, Core, Flow
 
 
 def trying(library: Path, rate_kbps: int = 10_000, seed: int = 1) -> Core:
@@ -181,9 +181,3 @@ def test_no_mixture_of_values_leads_out_of_its_range(
     for _, loss_ppm, gradient_ppm in measured:
         core.measured(core.next()[0], loss_ppm, gradient_ppm)
         assert 100 <= core.state.rate_kbps <= 100_000_000
-
-
-@pytest.mark.parametrize("wrong", [{"latency": 10_001}, {"loss_pct": 10_001}, {"epsilon_pct": 0}, {"epsilon_pct": 26}])
-def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: dict[str, int]) -> None:
-    assert Core(startup_library).valid()
-    assert not Core(startup_library, params=Params(**wrong)).valid()
