@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.paths import REPO
-from tests.command import ENOUGH_S, ENV, refused, running_on, wait_for
+from tests.command import ENOUGH_S, ENV, Done, refused, running_on, wait_for
 
 COMMAND = [ENV, "--default-signal=HUP,INT", sys.executable, "-m", "lab", "shell", "--profile"]
 PROMPT = b"lab> "
@@ -26,9 +26,7 @@ NOW = "client date +%s.%N\n"
 pytestmark = pytest.mark.usefixtures("kernel")
 
 
-def shell(
-    script: str, *options: str, profile: str = "wired-clean", **environment: str
-) -> "subprocess.CompletedProcess[str]":
+def shell(script: str, *options: str, profile: str = "wired-clean", **environment: str) -> Done:
     """Run `lab shell` with a script on its standard input."""
     return subprocess.run(
         [*COMMAND, profile, *options],
@@ -42,7 +40,7 @@ def shell(
     )
 
 
-def printed(done: "subprocess.CompletedProcess[str]") -> str:
+def printed(done: Done) -> str:
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -7,25 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY
-from lab.evaluation.compare.results import LinkResult
 from lab.judge.stored import Stored
 from lab.report.compare.scorecard import HIGH_RTT_MS, NOT_RUN, scorecard
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.compared import store
+from tests.compared import Compared, store
 from tests.first_screen import change
 from tests.stored_run import rewrite, store_run
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
 def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs(
-    compared: tuple[Comparison, list[LinkResult]],
+    compared: Compared,
 ) -> None:
     comparison, found = compared
     state = {row.section: row.state for row in scorecard(comparison, found)}
@@ -39,7 +37,7 @@ def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs
 
 
 def test_two_downloads_of_the_subject_that_shared_a_link_are_in_the_scorecard(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
+    compared: Compared, tmp_path: Path
 ) -> None:
     comparison, (geo, _) = compared
     run = store_run(tmp_path, 2, senders=("search",))
@@ -56,7 +54,7 @@ def test_two_downloads_of_the_subject_that_shared_a_link_are_in_the_scorecard(
 
 
 def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have_them(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
+    compared: Compared, tmp_path: Path
 ) -> None:
     comparison, (geo, _) = compared
     for rtt_ms, kind, expected in ((399, "bfifo", {"6.1"}), (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"})):
@@ -70,7 +68,7 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have
 
 
 def test_harm_to_another_download_is_in_the_scorecard_where_it_was_measured(
-    compared: tuple[Comparison, list[LinkResult]],
+    compared: Compared,
 ) -> None:
     comparison, (geo, wired) = compared
     values = {**wired.values, "harm": wired.values[PRIMARY]}

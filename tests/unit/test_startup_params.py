@@ -31,7 +31,7 @@ OUT_OF_RANGE: dict[str, tuple[type, str]] = {
     ("core", "params", "wrong"),
     [(core, params, wrong) for core, (params, values) in OUT_OF_RANGE.items() for wrong in values.split()],
 )
-def test_parameters_out_of_range_are_known_as_such(startup_library: Path, core: str, params: Any, wrong: str) -> None:
+def test_parameters_out_of_range_are_known_as_such(cores: Path, core: str, params: Any, wrong: str) -> None:
     name, value = wrong.split("=")
-    assert valid(startup_library, core, params())
-    assert not valid(startup_library, core, params(**{name: int(value)}))
+    assert valid(cores, core, params())
+    assert not valid(cores, core, params(**{name: int(value)}))
