@@ -56,9 +56,7 @@ def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, Done]
     assert (folder_of(results) / "compare.html").stat().st_size < 5_000_000
 
 
-def test_a_link_ends_at_the_look_that_separates_its_senders_or_after_which_they_cannot_separate(
-    compared: tuple[Path, Done],
-) -> None:
+def test_a_link_ends_at_the_look_that_separates_its_senders_or_when_none_can(compared: tuple[Path, Done]) -> None:
     results, _ = compared
     ranked = {
         (row["link"], row["sender"]): row
@@ -107,7 +105,7 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
     assert float(values["cubic"]) > 0
 
 
-def test_trials_of_an_earlier_comparison_are_used_again_and_come_out_the_same(
+def test_trials_of_an_earlier_one_are_used_again_and_come_out_the_same(
     compared: tuple[Path, Done], tmp_path: Path
 ) -> None:
     """Another rival takes part: what the other two did is stored already."""
@@ -142,9 +140,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results
 
 
-def test_a_killed_comparison_goes_on_to_the_same_results(
-    killed: Path, tmp_path: Path, compared: tuple[Path, Done]
-) -> None:
+def test_a_killed_one_goes_on_to_the_same_results(killed: Path, tmp_path: Path, compared: tuple[Path, Done]) -> None:
     results = tmp_path / "results"
     shutil.copytree(killed, results, symlinks=True)
     before = {file: file.stat().st_mtime_ns for file in results.glob("compare-*/*/trials/[!.]*/trial.json")}

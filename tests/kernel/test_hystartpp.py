@@ -63,9 +63,7 @@ def test_a_grown_round_trip_leads_to_conservative_slow_start_at_its_eighth_sampl
 @pytest.mark.parametrize(
     ("before_ms", "enough_ms"), [(10, 14), (31.9, 35.9), (32, 36), (80, 90), (128, 144), (500, 516)]
 )
-def test_the_growth_that_counts_is_an_eighth_but_from_4_to_16_ms(
-    library: Path, before_ms: float, enough_ms: float
-) -> None:
+def test_the_growth_that_counts_is_an_eighth_of_4_to_16_ms(library: Path, before_ms: float, enough_ms: float) -> None:
     assert at_round_ends(library, before_ms, enough_ms)[-1] == CSS
     assert at_round_ends(library, before_ms, enough_ms - 0.001)[-1] == SLOW_START
 
@@ -140,9 +138,7 @@ PARAMS = st.builds(
 
 @given(stream=ack_streams(), params=st.one_of(st.just(RFC_9406), PARAMS), paced=st.booleans())
 @settings(max_examples=400, deadline=None)
-def test_the_core_decides_as_the_rfc_reads_ack_by_ack(
-    library: Path, stream: list[Ack], params: Params, paced: bool
-) -> None:
+def test_the_core_decides_as_the_rfc_by_ack(library: Path, stream: list[Ack], params: Params, paced: bool) -> None:
     first_end = stream[0].snd_nxt
     core, rfc = Core(library, first_end, params, paced), Rfc(first_end, params, paced)
     for ack in stream:

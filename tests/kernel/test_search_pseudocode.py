@@ -84,9 +84,7 @@ def test_nothing_delivered_one_rtt_ago_is_no_reason_and_more_than_doubling_is_ne
 
 
 @pytest.mark.parametrize(("curr", "verdict", "permille"), [(1300, EXIT, 350), (1301, STAY, 349)])
-def test_the_threshold_is_reached_at_exactly_35_percent(
-    search_library: Path, curr: int, verdict: int, permille: int
-) -> None:
+def test_the_threshold_is_reached_at_35_percent(search_library: Path, curr: int, verdict: int, permille: int) -> None:
     sizes = [100] * 20 + [100, 100, curr - 900]  # the last two bins back, where prev ends, hold 100
     last = decide(search_library, one_ack_a_bin(sizes, last_rtt_us=2 * BIN_US))[-1]
     assert (last["prev_delv_bytes"], last["curr_delv_bytes"]) == (1000, curr)

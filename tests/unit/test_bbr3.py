@@ -66,9 +66,7 @@ class TestStartup:
         assert rates[4] == pytest.approx(RATE, rel=0.01)  # eight times the first
 
     @pytest.mark.parametrize(("every", "leaves"), [(20, True), (200, False)])
-    def test_a_loss_above_2_percent_ends_it_though_the_application_limits(
-        self, cores: Path, every: int, leaves: bool
-    ) -> None:
+    def test_a_loss_above_2_percent_ends_it_also_when_limited(self, cores: Path, every: int, leaves: bool) -> None:
         path = Link(rate=0.02, drop=lambda number: number > 500 and number % every == 0)
         flow = Flow(cores, path, limit=0.01).run(5, until=left(STARTUP))
         assert (flow.state.mode == DRAIN) == leaves
@@ -168,9 +166,7 @@ class TestUp:
             assert flow.state.up_rounds == number + 2
         assert [round(slopes[0] / slope) for slope in slopes] == [1, 2, 4, 8]
 
-    def test_a_probe_after_one_that_lost_ends_at_inflight_longterm_and_the_next_follows_at_once(
-        self, cores: Path
-    ) -> None:
+    def test_a_probe_after_one_that_lost_ends_at_inflight_longterm_and_the_next_follows(self, cores: Path) -> None:
         flow = in_mode(cores, UP)
         flow.state.too_high, flow.state.inflight_longterm = True, 90
         flow.run(1, until=left(UP))

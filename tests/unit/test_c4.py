@@ -88,9 +88,7 @@ class TestInitial:
         assert core.pacing_bytes_per_s == 131_072
 
     @pytest.mark.parametrize(("still_eras", "grown"), [(0, 1500), (1, 187), (2, 23)])
-    def test_the_window_grows_by_an_eighth_for_each_era_without_growth(
-        self, cores: Path, still_eras: int, grown: int
-    ) -> None:
+    def test_the_window_grows_by_an_eighth_for_each_still_era(self, cores: Path, still_eras: int, grown: int) -> None:
         core = Core(cores)
         core.state.still_eras = still_eras
         core.take(ack())
@@ -230,9 +228,7 @@ class TestCongestion:
     @pytest.mark.parametrize(
         ("marked", "able", "mode", "after"), [(1, 9, CRUISING, 10_000_000), (1, 0, RECOVERY, 7_500_000)]
     )
-    def test_marks_are_averaged_unless_they_are_half(
-        self, cores: Path, marked: int, able: int, mode: int, after: int
-    ) -> None:
+    def test_marks_are_averaged_unless_half(self, cores: Path, marked: int, able: int, mode: int, after: int) -> None:
         core = cruising(cores)
         core.take(ack(ce_pkts=marked, ect_pkts=able))
         assert (core.state.mode, core.state.nominal_Bps) == (mode, after)

@@ -103,9 +103,7 @@ class TestUnvalidated:
     """Half of the saved window, and how the phase ends."""
 
     @pytest.mark.parametrize(("saved", "most", "jump"), [(300, 1000, 150), (301, 1000, 150), (300, 100, 100)])
-    def test_the_jump_is_half_of_what_was_saved_and_bounded(
-        self, cores: Path, saved: int, most: int, jump: int
-    ) -> None:
+    def test_the_jump_is_half_the_saved_and_bounded(self, cores: Path, saved: int, most: int, jump: int) -> None:
         params = replace(SAVED, saved_cwnd_pkts=saved, max_jump_pkts=most)
         assert reconnoitred(cores, params)[1] == Change(jump, 0)
 
@@ -129,7 +127,7 @@ class TestUnvalidated:
         assert core.phase == VALIDATING
 
     @pytest.mark.parametrize(("flight", "window"), [(9, 30), (30, 30)])
-    def test_a_sender_that_did_not_use_the_window_gets_pipe_size_and_is_done(
+    def test_one_that_did_not_use_the_window_gets_pipe_size_and_is_done(
         self, cores: Path, flight: int, window: int
     ) -> None:
         core = jumped(cores)
@@ -223,9 +221,7 @@ class TestPersistentCongestion:
         max_size=120,
     )
 )
-def test_no_order_of_events_jumps_twice_or_above_half_or_grows_in_a_retreat(
-    cores: Path, acks: list[tuple[int, ...]]
-) -> None:
+def test_no_order_jumps_twice_or_above_half_or_grows_in_a_retreat(cores: Path, acks: list[tuple[int, ...]]) -> None:
     core, una, nxt, now, window, phases = Core(cores), 2**32 - 50_000, 2**32 - 40_000, 0, 10, [RECONNAISSANCE]
     for acked, sent, rtt_us, acked_pkts, flight, after_us, loss in acks:
         una, nxt, now = min(una + acked, nxt), nxt + sent, now + after_us

@@ -34,9 +34,7 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: Compared)
     assert not [line for line in method(comparison, plan, PRIMARY) if "a kernel of its own" in line]
 
 
-def test_the_page_states_whose_receiver_begins_with_another_window(
-    compared: Compared,
-) -> None:
+def test_the_page_states_whose_receiver_begins_with_another_window(compared: Compared) -> None:
     comparison = compared[0]
     first, *_ = comparison.senders
     hasty = comparison.senders[first].model_copy(update={"first_window_pkts": 8192})

@@ -57,9 +57,7 @@ def rows(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-def test_the_page_is_one_small_file_that_fetches_nothing_and_opens_the_trials_of_its_runs(
-    written: tuple[Path, Ranked],
-) -> None:
+def test_the_page_is_a_small_file_that_fetches_nothing_and_opens_its_runs_trials(written: tuple[Path, Ranked]) -> None:
     page = page_of(written)
     assert len(page.encode()) < MOST_BYTES
     assert not re.findall(
@@ -72,9 +70,7 @@ def test_the_page_is_one_small_file_that_fetches_nothing_and_opens_the_trials_of
     assert all((folder / path).is_file() for path in opened)
 
 
-def test_the_share_of_the_matrix_is_that_of_the_runs_own_summary(
-    written: tuple[Path, Ranked], compared: Compared
-) -> None:
+def test_the_share_of_the_matrix_is_that_of_the_runs_summary(written: tuple[Path, Ranked], compared: Compared) -> None:
     ranked = rows(written[0] / "ranks.csv")
     for found in compared[1]:
         assert found.stored
@@ -100,9 +96,7 @@ def test_each_trials_value_and_its_exit_with_its_class_are_in_the_table_of_trial
     assert page_of(written).count("1 trial is invalid") == 2
 
 
-def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_subjects_exits(
-    written: tuple[Path, Ranked],
-) -> None:
+def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_exits(written: tuple[Path, Ranked]) -> None:
     console = Console(width=300, record=True, file=StringIO())
     console.print(written[1].shown(300))
     text = console.export_text()
@@ -123,7 +117,7 @@ def test_senders_share_a_rank_until_they_separate(compared: Compared) -> None:
     assert geo.places[PRIMARY]["cubic_plain"].best > 1
 
 
-def test_an_object_or_a_rival_that_no_download_had_is_no_measure(
+def test_an_object_or_rival_that_no_download_had_is_no_measure(
     compared: Compared, written: tuple[Path, Ranked]
 ) -> None:
     for found in compared[1]:
@@ -133,9 +127,7 @@ def test_an_object_or_a_rival_that_no_download_had_is_no_measure(
     assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
-def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_did_not_arrive(
-    compared: Compared,
-) -> None:
+def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_never_came(compared: Compared) -> None:
     geo = compared[1][0]
     assert geo.stored
     valid = geo.stored.judged.trials.filter("valid")
@@ -149,9 +141,7 @@ def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_di
     assert changed[0] == geo.values["object_100000"]["search"][0]
 
 
-def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separated_yet(
-    compared: Compared,
-) -> None:
+def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separated_yet(compared: Compared) -> None:
     comparison, (geo, _) = compared
     found = [
         replace(pair, separated=False, hopeless=pair.second == "cubic") if pair.first == "search" else pair
@@ -175,9 +165,7 @@ def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Ran
     assert len(shown[0].split()) < len(shown[1].split())
 
 
-def test_the_report_of_a_run_is_written_where_it_is_older_than_its_trials_and_a_damaged_one_is_named(
-    tmp_path: Path,
-) -> None:
+def test_the_report_is_written_where_it_is_older_than_its_trials_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     _, (geo, wired) = store(tmp_path, 1)
     assert geo.stored
     assert wired.stored
@@ -196,9 +184,7 @@ def test_the_report_of_a_run_is_written_where_it_is_older_than_its_trials_and_a_
     assert "run.json" in line
 
 
-def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
-    written: tuple[Path, Ranked], compared: Compared
-) -> None:
+def test_the_worst_trial_stands_next_to_the_best_of_that_draw(written: tuple[Path, Ranked], compared: Compared) -> None:
     worst = worst_trials(compared[1], ["cubic_plain"], PRIMARY)
     assert len(worst) == 2
     for each in worst:
@@ -227,9 +213,7 @@ def test_the_ranks_are_a_table_for_papers_and_no_number_is_a_negative_nothing(wr
         assert not re.search(r"(^|,)-0\.0*(,|$)", (written[0] / name).read_text(), re.MULTILINE)
 
 
-def test_a_trial_and_a_link_without_a_result_are_named(
-    results: Path, compared: Compared, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_no_result_is_named(results: Path, compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(results))
     comparison, (geo, wired) = compared
     state = State(failures={"compare-geo search-001": "the kernel <stopped>"}, budget_used=True)

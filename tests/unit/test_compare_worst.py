@@ -18,9 +18,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
-def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came_of_it(
-    compared: Compared,
-) -> None:
+def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came_of_it(compared: Compared) -> None:
     comparison, found = compared
     named = labels(comparison)
     (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
@@ -43,9 +41,7 @@ def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came
                                          f"next to {named[geo.best]}")  # fmt: skip
 
 
-def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(
-    compared: Compared,
-) -> None:
+def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(compared: Compared) -> None:
     comparison, found = compared
     (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
     shown = explain(geo, labels(comparison), "")

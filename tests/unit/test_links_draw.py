@@ -230,9 +230,7 @@ def up_shape(requested: Profile, seed: int = 1) -> dict[str, Any]:
         ({"report": "rate", "frame_ms": 0.001, "period_ms": 1200}, ".*: must be .*period_ms of at most 65536 frames"),
     ],
 )
-def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(
-    folder: Path, changed: dict[str, Any], words: str
-) -> None:
+def test_a_return_link_that_no_qdisc_holds_is_refused(folder: Path, changed: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand{words}"):
         profile(folder, SIMPLE, up_link(**changed))
 

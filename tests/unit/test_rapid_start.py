@@ -77,7 +77,7 @@ class TestCongestionHandling:
         assert Core(cores).recovering(1000, 0, 0) == 900
 
     @given(held=st.integers(400, 10**6), lost_share=st.fractions(0, Fraction(2, 3)))
-    def test_it_ends_at_beta_of_what_the_path_holds_however_much_was_lost(
+    def test_it_ends_at_beta_of_what_the_path_holds_for_any_loss(
         self, cores: Path, held: int, lost_share: Fraction
     ) -> None:
         """Appendix A: the window before is what the path holds and what it dropped."""

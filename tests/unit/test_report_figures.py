@@ -105,9 +105,7 @@ def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
     assert shown == ["search", "cubic", "cubic_plain"]
 
 
-def test_only_a_sender_that_is_search_has_searchs_figure_also_where_a_core_could_replay(
-    run: Run, library: Path
-) -> None:
+def test_only_search_has_searchs_figure_also_where_a_core_could_replay(run: Run, library: Path) -> None:
     every = {each.sender.name: delivered_bytes.draw(each) for each in subjects(run, outcomes(run.trials), library)}
     drawn = {name: drawing.caption for name, drawing in every.items() if drawing}
     assert len(every) > 1
@@ -129,9 +127,7 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
 @pytest.mark.parametrize(
     ("loss_s", "mark_s", "late_from_s"), [(4.0, None, 4.0), (None, 3.0, 3.0), (4.0, 3.0, 3.0), (None, None, 10.0)]
 )
-def test_an_exit_is_late_from_the_first_loss_or_mark_on(
-    loss_s: float | None, mark_s: float | None, late_from_s: float
-) -> None:
+def test_an_exit_is_late_from_a_loss_or_mark_on(loss_s: float | None, mark_s: float | None, late_from_s: float) -> None:
     row = {"cca": "search", "trial": 1, "valid": True, "exit_s": 2.5, "exit_class": "chokepoint", "capacity_s": 2.0}
     signals = pl.DataFrame(
         {"loss_s": [loss_s], "mark_s": [mark_s]}, schema={"loss_s": pl.Float64, "mark_s": pl.Float64}

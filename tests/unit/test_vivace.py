@@ -38,9 +38,7 @@ class TestUtility:
         ("loss_ppm", "gradient_ppm", "less"),
         [(10_000, 0, 10 * 11.35 * 0.01), (0, 20_000, 10 * 900 * 0.02), (0, -20_000, -10 * 900 * 0.02), (0, 9_999, 0)],
     )
-    def test_what_losses_and_a_growing_round_trip_take(
-        self, cores: Path, loss_ppm: int, gradient_ppm: int, less: float
-    ) -> None:
+    def test_what_losses_and_a_queue_take(self, cores: Path, loss_ppm: int, gradient_ppm: int, less: float) -> None:
         core = Core(cores)
         taken = core.utility(10_000) - core.utility(10_000, loss_ppm, gradient_ppm)
         assert taken == pytest.approx(1000 * less, abs=1)
@@ -174,9 +172,7 @@ measurements = st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 10**6), st.in
 
 @settings(deadline=None)
 @given(rates=st.integers(0, 2**32 - 1), measured=st.lists(measurements, min_size=1, max_size=60))
-def test_no_mixture_of_values_leads_out_of_its_range(
-    cores: Path, rates: int, measured: list[tuple[int, int, int]]
-) -> None:
+def test_no_mixture_leads_out_of_its_range(cores: Path, rates: int, measured: list[tuple[int, int, int]]) -> None:
     core = Core(cores, rates, seed=rates)
     for _, loss_ppm, gradient_ppm in measured:
         core.measured(core.next()[0], loss_ppm, gradient_ppm)
