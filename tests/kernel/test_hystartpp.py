@@ -56,8 +56,11 @@ def test_what_is_no_grown_round_trip_stays_in_slow_start(library: Path) -> None:
     assert set(phases(library, stream)) == {SLOW_START}
 
 
-def test_a_grown_round_trip_leads_to_conservative_slow_start_at_its_eighth_sample(library: Path) -> None:
+def test_a_grown_round_trip_leads_to_css_at_its_eighth_sample_which_grows_by_a_quarter(library: Path) -> None:
     assert phases(library, rounds(100, 112.5))[10:] == [SLOW_START] * 7 + [CSS] * 3
+    grown = growth(library, rounds(100, 130, 130))
+    assert grown[:17] == [1] * 17
+    assert sum(grown[17:]) == (30 - 17) // 4
 
 
 @pytest.mark.parametrize(
@@ -68,23 +71,23 @@ def test_the_growth_that_counts_is_an_eighth_of_4_to_16_ms(library: Path, before
     assert at_round_ends(library, before_ms, enough_ms - 0.001)[-1] == SLOW_START
 
 
-def test_css_ends_after_five_rounds_or_below_its_baseline_and_begins_again(library: Path) -> None:
+def test_css_ends_after_five_rounds_or_below_its_baseline_and_begins_again_also_where_numbers_wrap(
+    library: Path,
+) -> None:
     assert at_round_ends(library, 100, 130, 130, 130, 130, 130) == [SLOW_START, CSS, CSS, CSS, CSS, EXIT]
     assert at_round_ends(library, 100, 130, 129, 129)[2:] == [SLOW_START, SLOW_START]
     assert at_round_ends(library, 100, 130, 130)[2] == CSS
     ends = at_round_ends(library, 100, 130, 130, 130, 100, 130, 130, 130, 130, 130)
     assert ends == [SLOW_START, CSS, CSS, CSS, SLOW_START, CSS, CSS, CSS, CSS, EXIT]
+    for start in (2**32 - 25 * MSS, 2**31 - 25 * MSS, 2**32 - 1):
+        core = Core(library, start + 10 * MSS)
+        ends = [core.take(ack)[0] for ack in rounds(100, 130, 130, 130, 130, 130, start=start)][9::10]
+        assert ends == [SLOW_START, CSS, CSS, CSS, CSS, EXIT]
 
 
 def growth(library: Path, stream: list[Ack], paced: bool = False) -> list[int]:
     core = Core(library, 10 * MSS, paced=paced)
     return [core.take(ack)[1] for ack in stream]
-
-
-def test_slow_start_grows_by_what_is_acknowledged_css_by_a_quarter(library: Path) -> None:
-    grown = growth(library, rounds(100, 130, 130))
-    assert grown[:17] == [1] * 17
-    assert sum(grown[17:]) == (30 - 17) // 4
 
 
 @pytest.mark.parametrize(("paced", "grown"), [(False, 8), (True, 40)])
@@ -98,13 +101,6 @@ def test_an_ack_beyond_the_rounds_end_belongs_to_the_next_round(library: Path) -
     assert set(phases(library, stream)) == {SLOW_START}
     stream[9] = replace(stream[9], snd_una=10 * MSS)
     assert phases(library, stream)[-1] == CSS
-
-
-def test_sequence_numbers_wrap(library: Path) -> None:
-    for start in (2**32 - 25 * MSS, 2**31 - 25 * MSS, 2**32 - 1):
-        core = Core(library, start + 10 * MSS)
-        ends = [core.take(ack)[0] for ack in rounds(100, 130, 130, 130, 130, 130, start=start)][9::10]
-        assert ends == [SLOW_START, CSS, CSS, CSS, CSS, EXIT]
 
 
 @st.composite

@@ -49,15 +49,14 @@ def sanitized() -> Virtual:
     return found
 
 
-def test_a_module_is_named_by_what_it_registers_and_meets_losses(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+def test_a_module_is_named_by_what_it_registers_and_may_report_its_exits(
+    tmp_path: Path, kernel: Kernel, world: Image
+) -> None:
     smoke = smoked(written(tmp_path, source(name="my_own")), kernel, world)
     assert list(smoke["algorithms"]) == ["my_own"]
     assert all(flow["got_bytes"] > 0 for flow in smoke["algorithms"]["my_own"])
     long, _, _ = smoked(written(tmp_path, source()), kernel, world)["algorithms"]["own"]
     assert long["least_cwnd_pkts"] < 11 < 100 < long["most_cwnd_pkts"]
-
-
-def test_a_module_may_report_its_exits(tmp_path: Path, kernel: Kernel, world: Image) -> None:
     file = written(tmp_path, REPORTING)
     assert built(file, kernel).depends == ("tcp_slow_start",)
     assert list(smoked(file, kernel, world)["algorithms"]) == ["own"]

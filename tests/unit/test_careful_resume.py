@@ -62,11 +62,17 @@ class TestReconnaissance:
         assert core.phase == RECONNAISSANCE
         assert core.ack(snd_una=INITIAL + 1, snd_nxt=39_000, flight_pkts=29).cwnd_pkts == 150
 
-    def test_congestion_ends_it_and_changes_nothing(self, cores: Path) -> None:
+    def test_congestion_a_short_round_trip_and_a_jump_no_larger_than_the_window_end_it(self, cores: Path) -> None:
         core = Core(cores)
         core.ack(snd_una=1000, snd_nxt=INITIAL)
         assert core.congested() == UNCHANGED
         assert core.phase == NORMAL
+        core = Core(cores)
+        core.ack(snd_una=1000, snd_nxt=INITIAL, rtt_us=50_000)
+        core.ack(snd_una=INITIAL, snd_nxt=39_000, rtt_us=100_000, flight_pkts=29)
+        assert core.phase == NORMAL
+        core, change = reconnoitred(cores, replace(SAVED, saved_cwnd_pkts=59))
+        assert (core.phase, change) == (NORMAL, UNCHANGED)
 
     @pytest.mark.parametrize(
         "unusable",
@@ -87,16 +93,6 @@ class TestReconnaissance:
         core, change = reconnoitred(cores, rtt_us=rtt_us)
         assert core.phase == phase
         assert (change == UNCHANGED) == (phase == NORMAL)
-
-    def test_the_least_round_trip_counts(self, cores: Path) -> None:
-        core = Core(cores)
-        core.ack(snd_una=1000, snd_nxt=INITIAL, rtt_us=50_000)
-        core.ack(snd_una=INITIAL, snd_nxt=39_000, rtt_us=100_000, flight_pkts=29)
-        assert core.phase == NORMAL
-
-    def test_a_jump_that_is_no_larger_than_the_window_is_none(self, cores: Path) -> None:
-        core, change = reconnoitred(cores, replace(SAVED, saved_cwnd_pkts=59))
-        assert (core.phase, change) == (NORMAL, UNCHANGED)
 
 
 class TestUnvalidated:
