@@ -2,10 +2,11 @@
 """The C core of BBR version 3 from Python; its unit of data is a packet."""
 
 import ctypes
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, PacedFlow, Packet, words
+from tests.c_core import flags, octets, struct, words
+from tests.paced_flow import Link, PacedFlow, Packet
 
 INFINITY = 2**32 - 1
 RATE_ONE = 1 << 24  # a packet per microsecond
@@ -20,10 +21,6 @@ class Params:
     full_rounds: int = 3
     loss_pct: int = 2
     loss_ranges: int = 6
-
-
-class _Params(ctypes.Structure):
-    _fields_ = words(*Params.__dataclass_fields__)
 
 
 class Sent(ctypes.Structure):
@@ -72,12 +69,12 @@ class State(ctypes.Structure):
         *words("aggregation_acked"),
         ("extra_acked_of", ctypes.c_uint32 * 10),
         *words("extra_acked", "quantum", "smss", "most_quantum", "budget_quanta", "initial_cwnd", "random"),
-        *((name, ctypes.c_uint8) for name in ("mode", "undo_mode", "ack_phase", "up_rounds", "full_bw_count")),
-        *((name, ctypes.c_uint8) for name in ("loss_ranges", "selective_acks")),
-        *((name, ctypes.c_bool) for name in ("seen_rtt", "round_start", "loss_round_start", "loss_in_round")),
-        *((name, ctypes.c_bool) for name in ("full_bw_now", "full_bw_reached", "idle_restart", "probe_sample")),
-        *((name, ctypes.c_bool) for name in ("too_high", "precautionary", "probe_rtt_expired")),
-        *((name, ctypes.c_bool) for name in ("probe_rtt_round_done", "recovering")),
+        *octets("mode", "undo_mode", "ack_phase", "up_rounds", "full_bw_count"),
+        *octets("loss_ranges", "selective_acks"),
+        *flags("seen_rtt", "round_start", "loss_round_start", "loss_in_round"),
+        *flags("full_bw_now", "full_bw_reached", "idle_restart", "probe_sample"),
+        *flags("too_high", "precautionary", "probe_rtt_expired"),
+        *flags("probe_rtt_round_done", "recovering"),
     ]
 
 
@@ -85,13 +82,9 @@ class Core:
     """The core's functions for one flow."""
 
     def __init__(self, library: Path, cwnd: int, srtt_us: int, params: Params = Params(), sack: int = 1) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), State()
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
         start = _Start(0, 1, 45, 3, cwnd, srtt_us, 0, sack, 7)
         self.lib.bbr3_begin(ctypes.byref(self.state), ctypes.byref(start))
-
-    def valid(self) -> bool:
-        self.lib.bbr3_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.bbr3_params_valid(ctypes.byref(self.params)))
 
     def call(self, name: str, *words: int) -> int:
         function = getattr(self.lib, name)

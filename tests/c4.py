@@ -2,10 +2,11 @@
 """The C core of C4 from Python."""
 
 import ctypes
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, PacedFlow, Packet, words
+from tests.c_core import flags, octets, struct, words
+from tests.paced_flow import Link, PacedFlow, Packet
 
 INITIAL, RECOVERY, CRUISING, PROBING, PUSHING = range(5)
 ONE = 65536
@@ -18,10 +19,6 @@ class Params:
 
     still_eras: int = 3
     loss_pkts: int = 20
-
-
-class _Params(ctypes.Structure):
-    _fields_ = words(*Params.__dataclass_fields__)
 
 
 class Ack(ctypes.Structure):
@@ -42,9 +39,9 @@ class State(ctypes.Structure):
         ("recent_most_Bps", ctypes.c_uint64),
         *words("cwnd_bytes", "initial_cwnd_bytes", "mss_bytes", "nominal_rtt_us", "running_min_us", "era_most_us"),
         *words("era_least_us", "era_delivered", "acked_pkts", "smoothed_loss", "ecn_alpha"),
-        *((name, ctypes.c_uint8) for name in ("mode", "came_from", "alpha", "last_alpha", "eras", "still_eras")),
+        *octets("mode", "came_from", "alpha", "last_alpha", "eras", "still_eras"),
         ("successive", ctypes.c_uint8),
-        *((name, ctypes.c_bool) for name in ("era_app_limited", "cycle_app_limited", "congested", "marked", "again")),
+        *flags("era_app_limited", "cycle_app_limited", "congested", "marked", "again"),
     ]
 
 
@@ -52,13 +49,9 @@ class Core:
     """The core's functions for one flow."""
 
     def __init__(self, library: Path, params: Params = Params(), cwnd_pkts: int = 10) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), State()
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
         self.lib.c4_pacing_Bps.restype = ctypes.c_uint64
         self.lib.c4_begin(ctypes.byref(self.state), cwnd_pkts * PACKET_BYTES, PACKET_BYTES, 0)
-
-    def valid(self) -> bool:
-        self.lib.c4_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.c4_params_valid(ctypes.byref(self.params)))
 
     def take(self, ack: Ack) -> None:
         self.lib.c4_on_ack(*(ctypes.byref(each) for each in (self.state, self.params, ack)))

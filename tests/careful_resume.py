@@ -2,9 +2,11 @@
 """The C core of Careful Resume from Python."""
 
 import ctypes
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.c_core import octets, struct, words
 
 NORMAL, RECONNAISSANCE, UNVALIDATED, VALIDATING, SAFE_RETREAT = range(5)  # enum careful_resume_phase
 
@@ -44,25 +46,14 @@ class Change(NamedTuple):
     ssthresh_pkts: int
 
 
-class _Params(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
-
-
-class _Ack(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Ack.__dataclass_fields__]
-
-
 class _Change(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Change._fields]
+    _fields_ = words(*Change._fields)
 
 
 class _State(ctypes.Structure):
     _fields_ = [
-        *(
-            (name, ctypes.c_uint32)
-            for name in ("first_seq", "last_seq", "min_rtt_us", "pipe_pkts", "entered_us", "rtt")
-        ),
-        *((name, ctypes.c_uint8) for name in ("phase", "initial_sent", "reserved", "reserved_too")),
+        *words("first_seq", "last_seq", "min_rtt_us", "pipe_pkts", "entered_us", "rtt"),
+        *octets("phase", "initial_sent", "reserved", "reserved_too"),
     ]
 
 
@@ -70,7 +61,7 @@ class Core:
     """One connection of careful_resume_core.c."""
 
     def __init__(self, library: Path, params: Params = Params()) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), _State()
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), _State()
         self.lib.careful_resume_begin(ctypes.byref(self.state), ctypes.c_bool(self.usable()))
 
     @property
@@ -85,13 +76,9 @@ class Core:
         self.lib.careful_resume_usable.restype = ctypes.c_bool
         return bool(self.lib.careful_resume_usable(ctypes.byref(self.params)))
 
-    def valid(self) -> bool:
-        self.lib.careful_resume_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.careful_resume_params_valid(ctypes.byref(self.params)))
-
     def ack(self, **fields: int) -> Change:
         """Take an ACK."""
-        taken, change = _Ack(**asdict(Ack(**fields))), _Change()
+        taken, change = struct(Ack(**fields)), _Change()
         references = (ctypes.byref(each) for each in (self.state, self.params, taken, change))
         self.lib.careful_resume_on_ack(*references)
         return Change(change.cwnd_pkts, change.ssthresh_pkts)

@@ -16,6 +16,7 @@ from bench.left_behind import running_on as running_on
 from lab.base.paths import REPO
 from tests import warm_command
 
+Done = subprocess.CompletedProcess[str]
 ENOUGH_S = 300.0  # on a machine that is busy with much else
 LONG_S = 120  # of a trial that is to be under way still when another one begins
 ENV = shutil.which("env") or "env"  # found before a test takes tools away
@@ -60,7 +61,7 @@ def start_two_trials(folder: Path, **environment: str) -> "subprocess.Popen[str]
     return process
 
 
-def lab(results: Path, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def lab(results: Path, *words: str, **environment: str) -> Done:
     """Run `lab` to its end: as a new process where a variable differs that Python reads as it starts."""
     given = _environment(results) | environment
     if not warm_command.fits(given):
@@ -68,7 +69,7 @@ def lab(results: Path, *words: str, **environment: str) -> "subprocess.Completed
     return warm_command.run(words, given, 3 * ENOUGH_S)
 
 
-def _ended(process: "subprocess.Popen[str]") -> "subprocess.CompletedProcess[str]":
+def _ended(process: "subprocess.Popen[str]") -> Done:
     try:
         out, err = process.communicate(timeout=3 * ENOUGH_S)
     except BaseException:
@@ -81,7 +82,7 @@ def _environment(results: Path) -> dict[str, str]:
     return os.environ | {"LAB_RESULTS": str(results), "COLUMNS": "200"}
 
 
-def refused(done: "subprocess.CompletedProcess[str]") -> str:
+def refused(done: Done) -> str:
     """Return the one line that a refused command printed as its error."""
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr

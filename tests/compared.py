@@ -17,6 +17,7 @@ from tests import slow_start_model as model
 from tests.first_screen import change, change_seeds
 from tests.stored_run import store_run
 
+Compared = tuple[Comparison, list[LinkResult]]
 SENDERS = ("search", "cubic", "cubic_plain", "bbr")
 LINKS = (
     (Link("geo", "geo-viasat", 4, meaning="GEO, modelled"), model.Path(8, 200, 600_000, 4)),
@@ -24,7 +25,7 @@ LINKS = (
 )
 
 
-def store(results: Path, trials: int) -> tuple[Comparison, list[LinkResult]]:
+def store(results: Path, trials: int) -> Compared:
     """Store a run per link, and return the comparison with its results; the last trial of bbr is invalid."""
     comparison = Comparison(["search"], known_senders(SENDERS), [link for link, _ in LINKS], trials)
     plan = looks_of(comparison)

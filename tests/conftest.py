@@ -133,7 +133,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def startup_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The start-up family's cores for user space, built without a kernel."""
     out = tmp_path_factory.mktemp("startup")
     subprocess.run(["make", "-s", "-C", LAB / "kernel/startup", f"OUT={out}"], check=True)

@@ -2,8 +2,10 @@
 """The C core of Copa from Python."""
 
 import ctypes
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from tests.c_core import octets, struct, words
 
 ONE = 1 << 16  # a packet, as the window counts it
 
@@ -29,25 +31,17 @@ class Ack:
     limited: int = 1
 
 
-class _Params(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
-
-
-class _Ack(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Ack.__dataclass_fields__]
-
-
 class _Extreme(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in ("begin_us", "now", "before")]
+    _fields_ = words("begin_us", "now", "before")
 
 
 class _State(ctypes.Structure):
     _fields_ = [
         ("cwnd_fp", ctypes.c_uint64),
         *((name, _Extreme) for name in ("standing", "least", "most")),
-        *((name, ctypes.c_uint32) for name in ("window_end", "window_pkts", "empty_us", "inverse_delta")),
+        *words("window_end", "window_pkts", "empty_us", "inverse_delta"),
         ("velocity", ctypes.c_uint16),
-        *((name, ctypes.c_uint8) for name in ("same_windows", "up", "slow_start", "started", "competing", "lost")),
+        *octets("same_windows", "up", "slow_start", "started", "competing", "lost"),
     ]
 
 
@@ -55,15 +49,11 @@ class Core:
     """One flow of copa_core.c, over a path whose queueing delay the caller sets."""
 
     def __init__(self, library: Path, cwnd_pkts: int = 10, params: Params = Params()) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), _State()
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), _State()
         self.lib.copa_on_ack.restype = ctypes.c_bool
         words = ctypes.c_uint32(cwnd_pkts), ctypes.c_uint32(0)
         self.lib.copa_begin(ctypes.byref(self.state), ctypes.byref(self.params), *words)
         self.now_us = self.una = 0
-
-    def valid(self) -> bool:
-        self.lib.copa_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.copa_params_valid(ctypes.byref(self.params)))
 
     @property
     def cwnd(self) -> float:
@@ -76,7 +66,7 @@ class Core:
         taken = Ack(
             now_us=self.now_us % 2**32, snd_una=self.una % 2**32, snd_nxt=fields.pop("snd_nxt", self.una), **fields
         )
-        references = (ctypes.byref(each) for each in (self.state, self.params, _Ack(**asdict(taken))))
+        references = (ctypes.byref(each) for each in (self.state, self.params, struct(taken)))
         return bool(self.lib.copa_on_ack(*references))
 
     def round(self, rtt_us: int = 100_000, acks: int | None = None) -> bool:

@@ -2,9 +2,11 @@
 """The C core of HyStart++ from Python, and a plain reading of RFC 9406 to hold it against."""
 
 import ctypes
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+
+from tests.c_core import octets, struct, words
 
 SLOW_START, CSS, EXIT = range(3)  # enum hystartpp_phase
 SEQ = 2**32
@@ -23,14 +25,10 @@ class Params:
     l_pkts: int = 8
 
 
-class _Params(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
-
-
 class _State(ctypes.Structure):
     _fields_ = [
-        *((name, ctypes.c_uint32) for name in ("window_end", "last_min", "current_min", "baseline")),
-        *((name, ctypes.c_uint8) for name in ("rtt_samples", "css_rounds", "css_acked_pkts", "reserved")),
+        *words("window_end", "last_min", "current_min", "baseline"),
+        *octets("rtt_samples", "css_rounds", "css_acked_pkts", "reserved"),
     ]
 
 
@@ -49,12 +47,8 @@ class Core:
 
     def __init__(self, library: Path, snd_nxt: int, params: Params = Params(), paced: bool = False) -> None:
         self.lib = ctypes.CDLL(str(library))
-        self.params, self.state, self.paced = _Params(*astuple(params)), _State(), ctypes.c_bool(paced)
+        self.params, self.state, self.paced = struct(params), _State(), ctypes.c_bool(paced)
         self.lib.hystartpp_start(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt % SEQ))
-
-    def valid(self) -> bool:
-        self.lib.hystartpp_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.hystartpp_params_valid(ctypes.byref(self.params)))
 
     def take(self, ack: Ack) -> tuple[int, int]:
         """Return the phase after an ACK, and the segments that the window grows by (0 on exit)."""

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A paced sender over a bottleneck, without a kernel: what the start-up family's cores are run over."""
 
-import ctypes
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
 NEVER = 2**62
-
-
-def words(*names: str) -> list[tuple[str, type]]:
-    """Return fields of a C struct that are a u32 each."""
-    return [(name, ctypes.c_uint32) for name in names]
 
 
 @dataclass

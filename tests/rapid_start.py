@@ -2,8 +2,10 @@
 """The C core of Rapid Start from Python."""
 
 import ctypes
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from tests.c_core import struct, words
 
 
 @dataclass(frozen=True)
@@ -15,24 +17,16 @@ class Params:
     queue_pct: int = 10
 
 
-class _Params(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
-
-
 class _State(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in ("round_end", "min_us", "round_min_us", "last_min_us", "rounds")]
+    _fields_ = words("round_end", "min_us", "round_min_us", "last_min_us", "rounds")
 
 
 class Core:
     """One flow of rapid_start_core.c."""
 
     def __init__(self, library: Path, snd_nxt: int = 0, params: Params = Params()) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), _State()
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), _State()
         self.lib.rapid_start_begin(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt))
-
-    def valid(self) -> bool:
-        self.lib.rapid_start_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.rapid_start_params_valid(ctypes.byref(self.params)))
 
     def grown(self, snd_una: int, snd_nxt: int, rtt_us: int, acked_pkts: int = 1) -> int:
         """Take an ACK; return what the window grows by."""

@@ -2,10 +2,11 @@
 """The C core of PCC Vivace from Python."""
 
 import ctypes
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, PacedFlow, Packet, words
+from tests.c_core import octets, struct
+from tests.paced_flow import Link, PacedFlow, Packet
 
 STARTS, TRIES = range(2)
 PACKET_BITS = 12_000
@@ -18,10 +19,6 @@ class Params:
     latency: int = 900
     loss_pct: int = 1135
     epsilon_pct: int = 5
-
-
-class _Params(ctypes.Structure):
-    _fields_ = words(*Params.__dataclass_fields__)
 
 
 class Interval(ctypes.Structure):
@@ -37,7 +34,7 @@ class State(ctypes.Structure):
         ("utility", ctypes.c_int64 * 2),
         ("rate_kbps", ctypes.c_uint32),
         ("random", ctypes.c_uint32),
-        *((name, ctypes.c_uint8) for name in ("phase", "sent", "measured", "lower_first", "in_a_row", "widened")),
+        *octets("phase", "sent", "measured", "lower_first", "in_a_row", "widened"),
         ("direction", ctypes.c_uint8),
         ("doubled", ctypes.c_bool),
     ]
@@ -57,14 +54,11 @@ class Core:
     """The core's functions for one flow."""
 
     def __init__(self, library: Path, rate_kbps: int = 3000, params: Params = Params(), seed: int = 1) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), State()
-        for name in ("vivace_next", "vivace_measured", "vivace_params_valid"):
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
+        for name in ("vivace_next", "vivace_measured"):
             getattr(self.lib, name).restype = ctypes.c_bool
         self.lib.vivace_utility.restype = ctypes.c_int64
         self.lib.vivace_begin(ctypes.byref(self.state), rate_kbps, seed)
-
-    def valid(self) -> bool:
-        return bool(self.lib.vivace_params_valid(ctypes.byref(self.params)))
 
     def call(self, name: str) -> None:
         getattr(self.lib, name)(ctypes.byref(self.state))

@@ -62,9 +62,7 @@ def trial(tree: CopiedTree) -> Trial:
     return Trial(folder)
 
 
-def test_a_trial_behind_an_added_queue_is_valid_and_the_queue_is_planned_read_back_and_holds_its_limit(
-    trial: Trial,
-) -> None:
+def test_a_trial_behind_an_added_queue_is_valid_and_it_is_planned_read_back_and_holds_its_limit(trial: Trial) -> None:
     assert trial.valid
     (bottleneck,) = (shape for shape in trial.meta["applied"] if shape["part"] == "bottleneck")
     assert bottleneck["got"]["child"] == {"limit_pkts": LIMIT_PKTS}

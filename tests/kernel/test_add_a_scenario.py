@@ -42,9 +42,7 @@ def test_an_added_scenario_runs_to_its_page(results: Path) -> None:
     assert "What does a test see?" in (results / "mine/latest/report.html").read_text()
 
 
-def test_the_page_of_all_results_shows_it(
-    results: Path, added: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_all_shows_it(results: Path, added: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_SCENARIOS", str(added))
     page = write_index(results, None, notebooks=tmp_path)
     assert "What does a test see?" in page.read_text()

@@ -65,9 +65,7 @@ def test_the_client_gets_the_rate_that_was_requested(measured: tuple[Known, Tria
     assert rate_mbps == pytest.approx(known.rate_mbps, rel=RATE_TOLERANCE)
 
 
-def test_each_packet_takes_the_delay_that_was_requested_and_the_handshake_the_round_trip(
-    measured: tuple[Known, Trial],
-) -> None:
+def test_each_packet_takes_the_delay_requested_and_the_handshake_the_round_trip(measured: tuple[Known, Trial]) -> None:
     known, trial = measured
     for probe, asked_ms in zip(trial.meta["probes"], (known.down_ms, known.up_ms), strict=True):
         delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
@@ -79,7 +77,7 @@ def test_each_packet_takes_the_delay_that_was_requested_and_the_handshake_the_ro
     assert rtts_ms == [pytest.approx(known.down_ms + known.up_ms, abs=DELAY_TOLERANCE_MS)] * 2
 
 
-def test_nothing_is_reordered_or_lost_on_the_way_and_the_certificate_has_the_same_tolerances(
+def test_nothing_is_reordered_or_lost_and_the_certificate_has_the_same_tolerances(
     measured: tuple[Known, Trial],
 ) -> None:
     _, trial = measured

@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from lab.runs.one_boot import at_once
 from lab.runs.options import RunOptions
 from lab.schema.cca import load_ccas
 from lab.tables.stored_run import Run
-from tests.command import lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
+from tests.command import Done, lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
 from tests.conftest import Bench
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -29,7 +28,7 @@ OPTIONS = ("compare", "--cca", ",".join(SENDERS), "--links", "wired,wifi-high", 
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     """A whole comparison; on the wired link SEARCH leaves upon a loss and CUBIC in time, in every trial."""
     results = tmp_path_factory.mktemp("compared") / "results"
     return results, lab(results, *OPTIONS)
@@ -49,7 +48,7 @@ def rows(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, "subprocess.CompletedProcess[str]"]) -> None:
+def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, Done]) -> None:
     results, done = compared
     assert done.returncode == 0, done.stderr
     assert f"page      {folder_of(results)}/compare.html\n" in done.stdout
@@ -57,9 +56,7 @@ def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, "subp
     assert (folder_of(results) / "compare.html").stat().st_size < 5_000_000
 
 
-def test_a_link_ends_at_the_look_that_separates_its_senders_or_after_which_they_cannot_separate(
-    compared: tuple[Path, "subprocess.CompletedProcess[str]"],
-) -> None:
+def test_a_link_ends_at_the_look_that_separates_its_senders_or_when_none_can(compared: tuple[Path, Done]) -> None:
     results, _ = compared
     ranked = {
         (row["link"], row["sender"]): row
@@ -76,9 +73,7 @@ def test_a_link_ends_at_the_look_that_separates_its_senders_or_after_which_they_
 
 
 @pytest.mark.parametrize("link", ["wired", "wifi-high"])
-def test_each_run_is_whole_and_has_the_same_draws_for_every_sender(
-    compared: tuple[Path, "subprocess.CompletedProcess[str]"], link: str
-) -> None:
+def test_each_run_is_whole_and_has_the_same_draws_for_every_sender(compared: tuple[Path, Done], link: str) -> None:
     run = run_of(compared[0], link)
     assert run.complete
     assert not run.lacks_trials
@@ -110,8 +105,8 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
     assert float(values["cubic"]) > 0
 
 
-def test_trials_of_an_earlier_comparison_are_used_again_and_come_out_the_same(
-    compared: tuple[Path, "subprocess.CompletedProcess[str]"], tmp_path: Path
+def test_trials_of_an_earlier_one_are_used_again_and_come_out_the_same(
+    compared: tuple[Path, Done], tmp_path: Path
 ) -> None:
     """Another rival takes part: what the other two did is stored already."""
     results = tmp_path / "results"
@@ -145,9 +140,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results
 
 
-def test_a_killed_comparison_goes_on_to_the_same_results(
-    killed: Path, tmp_path: Path, compared: tuple[Path, "subprocess.CompletedProcess[str]"]
-) -> None:
+def test_a_killed_one_goes_on_to_the_same_results(killed: Path, tmp_path: Path, compared: tuple[Path, Done]) -> None:
     results = tmp_path / "results"
     shutil.copytree(killed, results, symlinks=True)
     before = {file: file.stat().st_mtime_ns for file in results.glob("compare-*/*/trials/[!.]*/trial.json")}

@@ -37,9 +37,7 @@ def only_trial(results: Path) -> Trial:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
-def test_another_user_reads_the_kernel_and_the_world_that_root_has_made(
-    kernel: Kernel, expected: Trial, mode: str
-) -> None:
+def test_another_user_reads_the_kernel_and_world_that_root_has_made(kernel: Kernel, expected: Trial, mode: str) -> None:
     with ordinary.open_folder() as place:
         words = [sys.executable, "-m", "lab", "run", str(scenario_file(place, trials=1)), "--jobs", "1"]
         done = subprocess.run(

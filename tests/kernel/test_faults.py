@@ -71,9 +71,7 @@ def test_a_disk_that_is_too_small_is_refused_before_the_first_trial(tmp_path: Pa
     assert refused(done).startswith(f"{tmp_path / 'results'}: free_bytes=")
 
 
-def test_a_module_built_for_another_kernel_is_reported_in_one_line(
-    bench: Bench, kernel: Kernel, tmp_path: Path
-) -> None:
+def test_a_module_of_another_kernel_is_reported_in_one_line(bench: Bench, kernel: Kernel, tmp_path: Path) -> None:
     shutil.copytree(kernel.modules, tmp_path / "modules", symlinks=True)
     for module in (tmp_path / "modules").rglob("tcp_search.ko"):
         built = module.read_bytes()

@@ -81,9 +81,7 @@ def test_resume_runs_the_missing_trials_only(unfinished: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("file", "left_bytes"), [("trial.json", 40), ("trial.json", 0), ("packets.parquet", 2000)])
-def test_resume_runs_a_trial_again_that_was_cut_short(
-    unfinished: Path, tmp_path: Path, file: str, left_bytes: int
-) -> None:
+def test_resume_runs_a_trial_that_was_cut_again(unfinished: Path, tmp_path: Path, file: str, left_bytes: int) -> None:
     cut = next(unfinished.glob(f"mine/*/trials/c*-001/{file}"))
     before = cut.read_bytes()
     cut.write_bytes(before[:left_bytes])
@@ -95,9 +93,7 @@ def test_resume_runs_a_trial_again_that_was_cut_short(
 
 
 @pytest.mark.parametrize("file", ["trial.json", "packets.parquet", "client.pcapng.zst"])
-def test_resume_runs_a_trial_of_a_complete_run_again_that_was_damaged(
-    unfinished: Path, tmp_path: Path, file: str
-) -> None:
+def test_resume_runs_a_damaged_trial_of_a_complete_run_again(unfinished: Path, tmp_path: Path, file: str) -> None:
     whole = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
     assert whole.returncode == 0, whole.stderr
     damaged = unfinished / "mine" / "latest" / "trials" / "cubic_plain-002" / file

@@ -49,7 +49,7 @@ def sanitized() -> Virtual:
     return found
 
 
-def test_a_module_is_named_by_what_it_registers_and_its_long_flow_meets_losses(
+def test_a_module_is_named_by_what_it_registers_and_may_report_its_exits(
     tmp_path: Path, kernel: Kernel, world: Image
 ) -> None:
     smoke = smoked(written(tmp_path, source(name="my_own")), kernel, world)
@@ -57,9 +57,6 @@ def test_a_module_is_named_by_what_it_registers_and_its_long_flow_meets_losses(
     assert all(flow["got_bytes"] > 0 for flow in smoke["algorithms"]["my_own"])
     long, _, _ = smoked(written(tmp_path, source()), kernel, world)["algorithms"]["own"]
     assert long["least_cwnd_pkts"] < 11 < 100 < long["most_cwnd_pkts"]
-
-
-def test_a_module_may_report_its_exits(tmp_path: Path, kernel: Kernel, world: Image) -> None:
     file = written(tmp_path, REPORTING)
     assert built(file, kernel).depends == ("tcp_slow_start",)
     assert list(smoked(file, kernel, world)["algorithms"]) == ["own"]
@@ -87,9 +84,7 @@ def test_warnings_of_the_compiler_name_the_users_file(tmp_path: Path, kernel: Ke
 
 
 @pytest.mark.parametrize(("content", "line"), UNBUILDABLE.values(), ids=UNBUILDABLE)
-def test_what_does_not_build_is_named_by_file_line_and_column(
-    tmp_path: Path, kernel: Kernel, content: str, line: str
-) -> None:
+def test_what_does_not_build_is_named_by_its_place(tmp_path: Path, kernel: Kernel, content: str, line: str) -> None:
     with pytest.raises(BuildError, match=line) as refused:
         built(written(tmp_path, content), kernel)
     assert str(refused.value).startswith(str(tmp_path))
@@ -97,7 +92,7 @@ def test_what_does_not_build_is_named_by_file_line_and_column(
 
 
 @pytest.mark.parametrize(("content", "line"), FAULTY.values(), ids=FAULTY)
-def test_a_faulty_module_is_refused_in_one_line(
+def test_a_faulty_module_is_refused_in_a_line(
     tmp_path: Path, kernel: Kernel, world: Image, content: str, line: str
 ) -> None:
     with pytest.raises(SmokeError, match=line) as refused:

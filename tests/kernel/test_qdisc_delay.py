@@ -79,7 +79,7 @@ def test_it_delays_as_netem_does_where_nothing_changes(bench: Bench) -> None:
         (4, [130] * 4 + [138] * 4 + [146] * 4 + [154] * 4 + [162] * 4 + [170] * 4 + [178] * 4 + [186] * 4 + [194] * 3),
     ],
 )
-def test_an_idle_line_delivers_at_once_and_then_a_frame_a_period(
+def test_an_idle_line_delivers_at_once_then_a_frame_a_period(
     bench: Bench, frame_pkts: int, asked_ms: list[int]
 ) -> None:
     spec = DELAY_LINE | {"frame_us": 8_000, "frame_pkts": frame_pkts}

@@ -116,9 +116,13 @@ def test_a_grant_that_comes_too_late_lapses(bench: Bench) -> None:
     assert link.statistics["granted_bytes"] == link.statistics["lapsed_bytes"] == 4 * ACK_BYTES
 
 
-def test_what_the_cap_cuts_off_is_granted_later_when_it_was_requested_once(bench: Bench) -> None:
+def test_what_the_cap_cuts_off_is_granted_later_when_requested_once_and_not_owed_of_a_rate(bench: Bench) -> None:
     link = run(bench, "cap", GEO | {"cap_bytes": 4 * ACK_BYTES}, burst((0, 30)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 5, 6: 5, 7: 5, 8: 5, 9: 5}
+    spec = GEO | RATE | {"guaranteed_pkts": 0, "cap_bytes": 2 * ACK_BYTES}
+    link = run(bench, "rate-cap", spec, burst((0, 20)))
+    assert set(frames(link).values()) == {2}
+    assert link.statistics["granted_bytes"] < link.statistics["requested_bytes"]
 
 
 def test_a_backlog_reported_in_every_frame_is_granted_many_times(bench: Bench) -> None:
@@ -148,13 +152,6 @@ def test_a_rate_serves_what_arrived_and_what_waits_within_one_period(bench: Benc
     assert link.statistics["requested_bytes"] == 40 * ACK_BYTES
     assert link.statistics["granted_bytes"] == 40 * ACK_BYTES
     assert link.statistics["lapsed_bytes"] == 20 * ACK_BYTES
-
-
-def test_a_rate_above_the_cap_is_cut_and_the_rest_is_not_owed(bench: Bench) -> None:
-    spec = GEO | RATE | {"guaranteed_pkts": 0, "cap_bytes": 2 * ACK_BYTES}
-    link = run(bench, "rate-cap", spec, burst((0, 20)))
-    assert set(frames(link).values()) == {2}
-    assert link.statistics["granted_bytes"] < link.statistics["requested_bytes"]
 
 
 def test_ltes_uplink_carries_what_its_grants_do(bench: Bench) -> None:

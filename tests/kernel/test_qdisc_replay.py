@@ -63,9 +63,7 @@ def test_every_packet_departs_at_the_instant_of_the_model(replayed: tuple[list[t
     assert error_s.max() < DELAY_TOLERANCE_S
 
 
-def test_each_window_has_the_bytes_of_the_series_and_nothing_is_reordered(
-    replayed: tuple[list[tuple[int, int]], Arrivals],
-) -> None:
+def test_each_window_has_its_bytes_and_nothing_is_reordered(replayed: tuple[list[tuple[int, int]], Arrivals]) -> None:
     steps, link = replayed
     times = np.array([t_us for t_us, _ in steps] + [10 * END_US]) / 1e6
     carried = np.concatenate([[0.0], np.cumsum([rate / 8 for _, rate in steps] * np.diff(times))])

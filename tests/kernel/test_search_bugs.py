@@ -50,9 +50,7 @@ def test_windows_are_whole_wherever_the_ring_turns(search_library: Path, name: s
 
 
 @interpolating
-def test_interpolation_weighs_by_the_fraction_and_moves_the_earlier_window_back(
-    search_library: Path, name: str
-) -> None:
+def test_interpolation_weighs_by_the_fraction_and_moves_the_window_back(search_library: Path, name: str) -> None:
     """2.0, 2.5 and 3.0: the fraction was an integer quotient, 0 or 1; draft -00: a raw remainder."""
     acks = one_ack_a_bin([100] * 26 + [800] + [100] * 3, last_rtt_us=3 * BIN_US + BIN_US // 2)
     assert rescaled(decide_as(search_library, name, acks)[-1]) == 9 * 100 + 50 + 800 // 2
@@ -65,9 +63,7 @@ def test_interpolation_weighs_by_the_fraction_and_moves_the_earlier_window_back(
     ("name", "most_bins"), [("search1", 15), ("search2_printed", 14), ("packed", 13), ("search4", 38), ("search", 38)]
 )
 @pytest.mark.parametrize("bins", [60, 74, 75, 77])
-def test_a_look_back_reads_no_bin_that_was_overwritten(
-    search_library: Path, name: str, most_bins: int, bins: int
-) -> None:
+def test_a_look_back_reads_no_overwritten_bin(search_library: Path, name: str, most_bins: int, bins: int) -> None:
     """Draft -02: 12 valid bins were required, but a look-back of 15 was allowed in a ring of 25."""
 
     def at(rtt_us: int) -> tuple[int, int]:
@@ -108,7 +104,7 @@ def test_a_roll_back_counts_bytes_and_not_scaled_units(search_library: Path) -> 
 
 @every_version
 @pytest.mark.parametrize("on_exit", [1, 2])
-def test_no_exit_goes_below_the_least_window_or_above_the_present_one(
+def test_no_exit_goes_below_the_least_window_or_above_the_present(
     search_library: Path, name: str, on_exit: int
 ) -> None:
     """2.5: the roll-back had no floor, and wrapped; 2.0 and 3.0 kept cwnd where it would have."""

@@ -42,9 +42,7 @@ def test_never_exits_while_delivery_doubles_each_rtt(
 
 @UNHURRIED
 @given(rtt_us=st.integers(2_000, 2_000_000), pattern=st.lists(st.floats(0, 0.999), min_size=1, max_size=40).map(sorted))
-def test_never_exits_while_rounds_of_any_ack_pattern_double(
-    search_library: Path, rtt_us: int, pattern: list[float]
-) -> None:
+def test_never_exits_while_rounds_of_any_kind_double(search_library: Path, rtt_us: int, pattern: list[float]) -> None:
     times = np.add.outer(np.arange(12), pattern).ravel() * rtt_us
     sizes = np.multiply.outer(14_480 * 2 ** np.arange(12), np.ones(len(pattern), dtype=int)).ravel()
     rtts = np.full(len(times), rtt_us, dtype=np.int32)
@@ -84,9 +82,7 @@ def test_normalized_difference_follows_figure_4_9(search_library: Path, window_t
 
 @UNHURRIED
 @given(rtt_us=st.integers(5_000, 2_000_000), capacity=st.floats(7, 12), spacing=st.floats(0.002, 0.05))
-def test_exits_two_to_three_rtts_after_a_plateau(
-    search_library: Path, rtt_us: int, capacity: float, spacing: float
-) -> None:
+def test_exits_2_to_3_rtts_after_a_plateau(search_library: Path, rtt_us: int, capacity: float, spacing: float) -> None:
     acks = slow_start(rtt_us, rounds=20, spacing=spacing, capacity_round=capacity)
     bins = decide(search_library, acks, stop_at_exit=True)
     assert bins["verdict"][-1] == EXIT
@@ -111,7 +107,7 @@ def test_scaling_bytes_changes_no_decision(search_library: Path, scale: int, cap
 
 @UNHURRIED
 @given(scale=st.integers(1, 2000), capacity=st.floats(5, 9))
-def test_scaling_time_and_rtt_together_gives_the_same_bins(search_library: Path, scale: int, capacity: float) -> None:
+def test_scaling_time_and_rtt_gives_the_same_bins(search_library: Path, scale: int, capacity: float) -> None:
     fast = slow_start(RTT_US, rounds=14, spacing=0.02, capacity_round=capacity)
     slow = fast._replace(t_us=fast.t_us * np.uint64(scale), rtt_us=fast.rtt_us * np.int32(scale))
     assert (decide(search_library, fast)[DECISION] == decide(search_library, slow)[DECISION]).all()
@@ -140,7 +136,7 @@ def test_a_wrap_of_clock_and_byte_count_in_mid_flow_changes_nothing(search_libra
 
 
 @pytest.mark.parametrize("gap_bins", [1, 5, 10, 26, 1000])
-def test_a_gap_in_the_acks_of_a_doubling_flow_is_no_reason_to_exit(search_library: Path, gap_bins: int) -> None:
+def test_a_gap_in_the_acks_of_a_doubling_flow_is_no_exit(search_library: Path, gap_bins: int) -> None:
     gap_acks = 7 * gap_bins  # 0.05 RTT each, 0.35 RTT a bin
     assert EXIT not in grown(search_library, slice(130, 130 + gap_acks))["verdict"]
 

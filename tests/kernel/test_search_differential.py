@@ -61,9 +61,7 @@ def assert_same_decisions(name: str, events: Events, library: Path, **params: in
         assert np.array_equal(bins[theirs].astype(np.int64), replayed[ours].astype(np.int64)), theirs
 
 
-def test_every_bin_of_a_download_is_decided_alike_in_both_kinds(
-    trial: tuple[str, Events], search_library: Path
-) -> None:
+def test_every_bin_is_decided_alike_in_both_kinds(trial: tuple[str, Events], search_library: Path) -> None:
     name, events = trial
     assert_same_decisions(name, events, search_library)
     verdicts = data_flow(trial[1], BIN)["verdict"]

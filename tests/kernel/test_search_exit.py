@@ -55,9 +55,7 @@ def test_an_exit_keeps_the_window_unless_requested(tmp_path: Path, kernel: Kerne
 
 
 @pytest.mark.parametrize("name", ["search2", "search31"])
-def test_a_roll_back_takes_two_initial_rtts_of_bytes_at_once(
-    tmp_path: Path, kernel: Kernel, world: Image, name: str
-) -> None:
+def test_a_roll_back_takes_two_initial_rtts_at_once(tmp_path: Path, kernel: Kernel, world: Image, name: str) -> None:
     """The link is full: in five bins of 0.35 RTT it delivered 1.75 bandwidth-delay products."""
     trial = left(tmp_path, kernel, world, DEEP, name, on_exit=1)
     exit_ = trial.exits[0]
@@ -80,9 +78,7 @@ def test_search4_drains_to_a_bandwidth_delay_product_and_goes_on_from_there(
 
 
 @pytest.mark.parametrize("name", ["search1", "search2", "search31", "search4"])
-def test_an_exit_by_loss_is_reported_once_with_its_cause(
-    tmp_path: Path, kernel: Kernel, world: Image, name: str
-) -> None:
+def test_an_exit_by_loss_is_reported_with_its_cause(tmp_path: Path, kernel: Kernel, world: Image, name: str) -> None:
     shallow = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 100_000})})
     trial = left(tmp_path, kernel, world, shallow, name)
     assert trial.cause == "loss"

@@ -25,7 +25,7 @@ def again(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_bins_are_decided_in_the_first_second_of_an_epoch_but_by_the_published_code(
+def test_all_decide_bins_in_an_epochs_first_second_but_the_published_code(
     again: dict[str, Again], version: str
 ) -> None:
     row = again[version]

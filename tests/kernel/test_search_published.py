@@ -100,7 +100,7 @@ def test_a_pause_of_the_application_resets_31_as_published(search_library: Path,
         ("search31", {"end_closes": 0}),
     ],
 )
-def test_another_rounding_or_a_habit_left_out_is_noticed(
+def test_another_rounding_or_a_missing_habit_is_noticed(
     search_library: Path, name: str, changes: dict[str, int]
 ) -> None:
     streams = [one_ack_a_bin([100 + k % 7 for k in range(60)], rtt) for rtt in (100, 1100, 5300, 9200)]

@@ -77,9 +77,7 @@ PARAMS = st.builds(
 
 @given(acks=ack_streams(), params=st.one_of(st.just(PRINTED), PARAMS))
 @settings(max_examples=500, deadline=None)
-def test_the_core_decides_as_algorithm_1_with_an_endless_array(
-    search_library: Path, acks: Acks, params: SearchParams
-) -> None:
+def test_the_core_decides_as_algorithm_1_without_end(search_library: Path, acks: Acks, params: SearchParams) -> None:
     bins = decide(search_library, acks, params)
     fields = ("bin", "verdict", "curr_delv_bytes", "prev_delv_bytes", "norm_permille")
     assert [tuple(int(row[name]) for name in fields) for row in bins] == algorithm_1(acks, params)

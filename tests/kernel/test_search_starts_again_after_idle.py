@@ -33,9 +33,7 @@ def paused(guest: Guest) -> list[dict[str, Exit]]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_it_goes_on_in_slow_start_after_idle_until_the_link_is_full(
-    paused: list[dict[str, Exit]], version: str
-) -> None:
+def test_after_idle_it_goes_on_in_slow_start_until_it_is_full(paused: list[dict[str, Exit]], version: str) -> None:
     exits = paused[VERSIONS.index(version)]
     assert exits["before"] is None
     assert exits["after"] is not None
@@ -43,9 +41,7 @@ def test_it_goes_on_in_slow_start_after_idle_until_the_link_is_full(
     assert exits["after"]["cwnd_pkts"] > BDP_PKTS
 
 
-def test_where_the_kernel_reports_no_idle_a_silence_is_a_false_exit_unless_missed_bins_start_again(
-    guest: Guest,
-) -> None:
+def test_where_no_idle_is_reported_a_silence_is_a_false_exit_unless_missed_bins_start_again(guest: Guest) -> None:
     """What the tests above would see of a sender that keeps its bins over a silence."""
     requested = {"link": link(deep(RATE_MBPS, RTT_MS)), "sends": PAUSE, "sysctls": NO_RESTART}
     kept, fixed = guest.call(

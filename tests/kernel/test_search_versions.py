@@ -91,9 +91,7 @@ def test_scaling_bytes_changes_no_decision(search_library: Path, name: str, scal
 @every_version
 @UNHURRIED
 @given(scale=st.integers(1, 2000), capacity=st.floats(5, 9))
-def test_scaling_time_and_rtt_together_gives_the_same_bins(
-    search_library: Path, name: str, scale: int, capacity: float
-) -> None:
+def test_scaling_time_and_rtt_gives_the_same_bins(search_library: Path, name: str, scale: int, capacity: float) -> None:
     fast = slow_start(RTT_US, rounds=14, spacing=0.02, capacity_round=capacity)
     slow = fast._replace(t_us=fast.t_us * np.uint64(scale), rtt_us=fast.rtt_us * np.int32(scale))
     assert (decide_as(search_library, name, fast)[DECISION] == decide_as(search_library, name, slow)[DECISION]).all()
@@ -113,9 +111,7 @@ def test_the_origins_of_clock_and_byte_count_do_not_matter(
 
 @every_version
 @pytest.mark.parametrize("gap_bins", [1, 5, 10, 26, 60, 1000])
-def test_a_gap_in_the_acks_of_a_doubling_flow_is_no_reason_to_exit(
-    search_library: Path, name: str, gap_bins: int
-) -> None:
+def test_a_gap_in_the_acks_of_a_doubling_flow_is_no_exit(search_library: Path, name: str, gap_bins: int) -> None:
     acks = slow_start(10_000, rounds=14, spacing=0.05).without(slice(130, 130 + 7 * gap_bins))
     assert EXIT not in decide_as(search_library, name, acks)["verdict"]
 

@@ -33,9 +33,7 @@ def swollen(factor: float, spacing: float = 0.01) -> Acks:
 
 @pytest.mark.parametrize("name", ["search2_printed", "packed"])
 @pytest.mark.parametrize("factor", [5.5, 8.0, 20.0])
-def test_a_look_back_that_stays_longer_than_the_ring_widens_the_bins(
-    search_library: Path, name: str, factor: float
-) -> None:
+def test_a_look_back_longer_than_the_ring_widens_the_bins(search_library: Path, name: str, factor: float) -> None:
     acks = swollen(factor)
     blind = decide_as(search_library, name, acks, long_rtt=0)
     assert len(compared(blind[-10:])) == 0
@@ -64,7 +62,7 @@ def test_wider_bins_lose_no_byte(search_library: Path, name: str) -> None:
 @every_version
 @UNHURRIED
 @given(factor=st.floats(1, 30), spacing=st.floats(0.005, 0.05))
-def test_wider_bins_make_no_exit_while_delivery_doubles(
+def test_wider_bins_make_no_exit_while_it_doubles(
     search_library: Path, name: str, factor: float, spacing: float
 ) -> None:
     """The first RTT was too short by a factor: bins are short, and one RTT is many of them."""

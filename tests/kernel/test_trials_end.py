@@ -86,9 +86,7 @@ def test_where_iperf3_finishes_both_agree(bench: Bench, cca: str) -> None:
     assert flow["retransmits_pkts"] <= theirs["retransmits_pkts"] <= flow["retransmits_pkts"] + 10
 
 
-def test_a_client_that_cannot_start_is_one_line_and_leaves_nothing(
-    tmp_path: Path, kernel: Kernel, world: Image
-) -> None:
+def test_a_client_that_cannot_start_is_a_line_and_leaves_nothing(tmp_path: Path, kernel: Kernel, world: Image) -> None:
     reported = _host_trial(tmp_path, kernel, world, algorithm="no_such_sender")
     assert reported["error"].startswith("iperf3: ")
     assert "\n" not in reported["error"]

@@ -17,7 +17,7 @@ from lab.runs.trial import prepare
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 from tests import command
-from tests.command import lab, press_ctrl_c, running_on, scenario_file, status_of, wait_for
+from tests.command import Done, lab, press_ctrl_c, running_on, scenario_file, status_of, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.kernel.test_isolation import ESCAPES
 
@@ -145,7 +145,7 @@ def test_a_run_that_ends_takes_its_kernels_and_their_processes_along(ended: Path
     assert not list(ended.glob("mine/*/trials/.*"))
 
 
-def lab_without_ptrace(results: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def lab_without_ptrace(results: Path, *words: str) -> Done:
     return subprocess.run(
         [sys.executable, "-m", "tests.no_ptrace", sys.executable, "-m", "lab", *words],
         cwd=paths.REPO,

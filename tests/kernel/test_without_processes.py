@@ -24,9 +24,7 @@ def test_addresses_and_routes_are_those_that_ip_would_add(tmp_path: Path, kernel
     assert found["left"] == []
 
 
-def test_qdiscs_are_counted_and_modules_brought_as_the_tools_would(
-    tmp_path: Path, kernel: Kernel, world: Image
-) -> None:
+def test_qdiscs_are_counted_and_modules_brought_as_by_the_tools(tmp_path: Path, kernel: Kernel, world: Image) -> None:
     found = boot.call(guest.counted, {}, tmp_path, kernel, world.root).result
     assert found["netlink"] == found["tc"]
     assert found["tc"][2] > 0
@@ -42,8 +40,6 @@ def test_qdiscs_are_counted_and_modules_brought_as_the_tools_would(
         ("ip address add 10.0.1.2/24 dev eth9", r'^ip -batch -: exit status 1: Cannot find device "eth9"'),
     ],
 )
-def test_ip_reports_what_the_kernel_refuses(
-    tmp_path: Path, kernel: Kernel, world: Image, line: str, words: str
-) -> None:
+def test_ip_reports_what_is_refused(tmp_path: Path, kernel: Kernel, world: Image, line: str, words: str) -> None:
     with pytest.raises(TrialError, match=words):
         boot.call(guest.refused, {"line": line}, tmp_path, kernel, world.root)

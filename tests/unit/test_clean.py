@@ -76,9 +76,7 @@ def test_a_folder_of_the_users_or_a_link_to_it_is_refused_and_keeps_everything(t
     assert set((tmp_path / "home").rglob("*")) == before
 
 
-def test_clean_without_the_cache_leaves_a_folder_of_the_users_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clean_without_the_cache_leaves_a_users_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = home(tmp_path / "home")
     (tmp_path / "tmp").mkdir()
     # in the machine's own, a killed command may have left some
@@ -88,9 +86,7 @@ def test_clean_without_the_cache_leaves_a_folder_of_the_users_alone(
     assert set((tmp_path / "home").rglob("*")) == before
 
 
-def test_a_folder_of_the_users_is_not_marked_when_it_is_used_as_a_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_users_folder_is_not_marked_when_used_as_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home(tmp_path / "home")
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "home"))
     with publish(tmp_path / "home" / f"modules-{DIGESTS[0]}"):

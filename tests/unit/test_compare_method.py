@@ -6,22 +6,21 @@ from dataclasses import replace
 import pytest
 
 from lab.evaluation.compare.campaign import looks_of
-from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY
-from lab.evaluation.compare.results import LinkResult
 from lab.report.compare.page import facts, method
 from tests import compared as example
+from tests.compared import Compared
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RESULTS", str(folder))
         return example.store(folder, 4)
 
 
-def test_the_page_states_which_sender_runs_on_another_kernel(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_the_page_states_which_sender_runs_on_another_kernel(compared: Compared) -> None:
     comparison, found = compared
     first, *others = comparison.senders
     needy = comparison.senders[first].model_copy(update={"kernel": "kernel-0"})
@@ -35,9 +34,7 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: tuple[Com
     assert not [line for line in method(comparison, plan, PRIMARY) if "a kernel of its own" in line]
 
 
-def test_the_page_states_whose_receiver_begins_with_another_window(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_the_page_states_whose_receiver_begins_with_another_window(compared: Compared) -> None:
     comparison = compared[0]
     first, *_ = comparison.senders
     hasty = comparison.senders[first].model_copy(update={"first_window_pkts": 8192})
@@ -46,7 +43,7 @@ def test_the_page_states_whose_receiver_begins_with_another_window(
     assert lines[-1] == f"The receiver of {hasty.label} begins with 8192 packets, and not with 44."
 
 
-def test_the_page_states_that_the_number_of_trials_was_fixed(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_the_page_states_that_the_number_of_trials_was_fixed(compared: Compared) -> None:
     fixed = replace(compared[0], fixed=True)
     first = method(fixed, looks_of(fixed), PRIMARY)[0]
     assert f"Each sender had {fixed.trials} trials on each link" in first

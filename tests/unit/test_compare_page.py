@@ -16,7 +16,6 @@ from rich.console import Console
 from lab.base.errors import UserError
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State
-from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY, Values, values
 from lab.evaluation.compare.ranks import RankedPlace
 from lab.evaluation.compare.results import LinkResult, digest_of
@@ -27,7 +26,7 @@ from lab.report.compare.ranked import Ranked
 from lab.report.compare.sentences import sentences
 from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import write_reports
-from tests.compared import SENDERS, example, store
+from tests.compared import SENDERS, Compared, example, store
 
 TRIALS = 8
 MOST_BYTES = 5_000_000
@@ -39,12 +38,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compared(results: Path) -> tuple[Comparison, list[LinkResult]]:
+def compared(results: Path) -> Compared:
     return store(results, TRIALS)
 
 
 @pytest.fixture(scope="module")
-def written(results: Path, compared: tuple[Comparison, list[LinkResult]]) -> tuple[Path, Ranked]:
+def written(results: Path, compared: Compared) -> tuple[Path, Ranked]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RESULTS", str(results))
         return example(*compared)
@@ -58,9 +57,7 @@ def rows(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-def test_the_page_is_one_small_file_that_fetches_nothing_and_opens_the_trials_of_its_runs(
-    written: tuple[Path, Ranked],
-) -> None:
+def test_the_page_is_a_small_file_that_fetches_nothing_and_opens_its_runs_trials(written: tuple[Path, Ranked]) -> None:
     page = page_of(written)
     assert len(page.encode()) < MOST_BYTES
     assert not re.findall(
@@ -73,9 +70,7 @@ def test_the_page_is_one_small_file_that_fetches_nothing_and_opens_the_trials_of
     assert all((folder / path).is_file() for path in opened)
 
 
-def test_the_share_of_the_matrix_is_that_of_the_runs_own_summary(
-    written: tuple[Path, Ranked], compared: tuple[Comparison, list[LinkResult]]
-) -> None:
+def test_the_share_of_the_matrix_is_that_of_the_runs_summary(written: tuple[Path, Ranked], compared: Compared) -> None:
     ranked = rows(written[0] / "ranks.csv")
     for found in compared[1]:
         assert found.stored
@@ -101,9 +96,7 @@ def test_each_trials_value_and_its_exit_with_its_class_are_in_the_table_of_trial
     assert page_of(written).count("1 trial is invalid") == 2
 
 
-def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_subjects_exits(
-    written: tuple[Path, Ranked],
-) -> None:
+def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_exits(written: tuple[Path, Ranked]) -> None:
     console = Console(width=300, record=True, file=StringIO())
     console.print(written[1].shown(300))
     text = console.export_text()
@@ -114,7 +107,7 @@ def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_subjects_
     assert re.fullmatch(line, text.splitlines()[-1].strip())
 
 
-def test_senders_share_a_rank_until_they_separate(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_senders_share_a_rank_until_they_separate(compared: Compared) -> None:
     for found in compared[1]:  # every sender has the same throughput in the stored trials
         assert set(found.places["throughput"].values()) == {RankedPlace(1, 4)}
     geo = compared[1][0]
@@ -124,8 +117,8 @@ def test_senders_share_a_rank_until_they_separate(compared: tuple[Comparison, li
     assert geo.places[PRIMARY]["cubic_plain"].best > 1
 
 
-def test_an_object_or_a_rival_that_no_download_had_is_no_measure(
-    compared: tuple[Comparison, list[LinkResult]], written: tuple[Path, Ranked]
+def test_an_object_or_rival_that_no_download_had_is_no_measure(
+    compared: Compared, written: tuple[Path, Ranked]
 ) -> None:
     for found in compared[1]:
         assert "object_100000" in found.values
@@ -134,9 +127,7 @@ def test_an_object_or_a_rival_that_no_download_had_is_no_measure(
     assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
-def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_did_not_arrive(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_never_came(compared: Compared) -> None:
     geo = compared[1][0]
     assert geo.stored
     valid = geo.stored.judged.trials.filter("valid")
@@ -150,9 +141,7 @@ def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_di
     assert changed[0] == geo.values["object_100000"]["search"][0]
 
 
-def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separated_yet(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separated_yet(compared: Compared) -> None:
     comparison, (geo, _) = compared
     found = [
         replace(pair, separated=False, hopeless=pair.second == "cubic") if pair.first == "search" else pair
@@ -176,9 +165,7 @@ def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Ran
     assert len(shown[0].split()) < len(shown[1].split())
 
 
-def test_the_report_of_a_run_is_written_where_it_is_older_than_its_trials_and_a_damaged_one_is_named(
-    tmp_path: Path,
-) -> None:
+def test_the_report_is_written_where_it_is_older_than_its_trials_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     _, (geo, wired) = store(tmp_path, 1)
     assert geo.stored
     assert wired.stored
@@ -197,9 +184,7 @@ def test_the_report_of_a_run_is_written_where_it_is_older_than_its_trials_and_a_
     assert "run.json" in line
 
 
-def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
-    written: tuple[Path, Ranked], compared: tuple[Comparison, list[LinkResult]]
-) -> None:
+def test_the_worst_trial_stands_next_to_the_best_of_that_draw(written: tuple[Path, Ranked], compared: Compared) -> None:
     worst = worst_trials(compared[1], ["cubic_plain"], PRIMARY)
     assert len(worst) == 2
     for each in worst:
@@ -210,7 +195,7 @@ def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
 
 
 def test_the_results_have_one_digest_wherever_they_are_computed(
-    written: tuple[Path, Ranked], compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
+    written: tuple[Path, Ranked], compared: Compared, tmp_path: Path
 ) -> None:
     assert digest_of(store(tmp_path, TRIALS)[1]) == written[1].digest
     assert written[1].digest in page_of(written)
@@ -228,9 +213,7 @@ def test_the_ranks_are_a_table_for_papers_and_no_number_is_a_negative_nothing(wr
         assert not re.search(r"(^|,)-0\.0*(,|$)", (written[0] / name).read_text(), re.MULTILINE)
 
 
-def test_a_trial_and_a_link_without_a_result_are_named(
-    results: Path, compared: tuple[Comparison, list[LinkResult]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_no_result_is_named(results: Path, compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(results))
     comparison, (geo, wired) = compared
     state = State(failures={"compare-geo search-001": "the kernel <stopped>"}, budget_used=True)
@@ -241,7 +224,7 @@ def test_a_trial_and_a_link_without_a_result_are_named(
 
 
 def test_a_comparison_without_a_valid_trial_is_written_and_says_why(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    compared: Compared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     comparison, (geo, _) = compared
@@ -255,7 +238,7 @@ def test_a_comparison_without_a_valid_trial_is_written_and_says_why(
     assert "CUBIC without HyStart" in ranks
 
 
-def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison, list[LinkResult]]) -> None:
+def test_the_mean_wait_is_that_of_the_modelled_queue(compared: Compared) -> None:
     geo = compared[1][0]
     assert geo.stored
     trial = next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain")
@@ -273,7 +256,7 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison,
     ],
 )
 def test_resume_refuses_another_request_and_another_version_of_a_senders_module(
-    compared: tuple[Comparison, list[LinkResult]],
+    compared: Compared,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     changed: dict[str, Any],

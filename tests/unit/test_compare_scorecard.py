@@ -7,26 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY
-from lab.evaluation.compare.results import LinkResult
 from lab.judge.stored import Stored
 from lab.report.compare.scorecard import HIGH_RTT_MS, NOT_RUN, scorecard
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.compared import store
+from tests.compared import Compared, store
 from tests.first_screen import change
 from tests.stored_run import rewrite, store_run
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
-def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs(compared: Compared) -> None:
     comparison, found = compared
     state = {row.section: row.state for row in scorecard(comparison, found)}
     assert {name for name, each in state.items() if each != NOT_RUN} == {"5.1.2", "5.1.3", "5.1.5", "6.1", "6.3", "6.4"}
@@ -38,9 +34,7 @@ def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs
     assert state["6.3"] == NOT_RUN
 
 
-def test_two_downloads_of_the_subject_that_shared_a_link_are_in_the_scorecard(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
-) -> None:
+def test_two_downloads_that_shared_a_link_are_in_the_scorecard(compared: Compared, tmp_path: Path) -> None:
     comparison, (geo, _) = compared
     run = store_run(tmp_path, 2, senders=("search",))
     for file in run.glob("trials/*/trial.json"):
@@ -55,9 +49,7 @@ def test_two_downloads_of_the_subject_that_shared_a_link_are_in_the_scorecard(
     assert row.state == NOT_RUN
 
 
-def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have_them(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
-) -> None:
+def test_a_long_round_trip_and_an_active_queue_are_tested_where_they_are(compared: Compared, tmp_path: Path) -> None:
     comparison, (geo, _) = compared
     for rtt_ms, kind, expected in ((399, "bfifo", {"6.1"}), (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"})):
         path = model.Path(8, rtt_ms - 1, 600_000, 4)  # the first trial of a stored run has 1 ms more
@@ -69,9 +61,7 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have
         assert all(row.ran.endswith("on one link") for row in seen.values() if row.section in expected)
 
 
-def test_harm_to_another_download_is_in_the_scorecard_where_it_was_measured(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_harm_to_another_download_is_in_the_scorecard_where_it_was_measured(compared: Compared) -> None:
     comparison, (geo, wired) = compared
     values = {**wired.values, "harm": wired.values[PRIMARY]}
     harmful = replace(wired, values=values, places={**wired.places, "harm": {}})

@@ -6,23 +6,19 @@ from typing import Any
 
 import pytest
 
-from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, PRIMARY
-from lab.evaluation.compare.results import LinkResult
 from lab.report.compare import worst
 from lab.report.compare.cells import labels
 from lab.report.compare.worst import explain, worst_trials
-from tests.compared import store
+from tests.compared import Compared, store
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return store(tmp_path_factory.mktemp("results"), 5)
 
 
-def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came_of_it(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came_of_it(compared: Compared) -> None:
     comparison, found = compared
     named = labels(comparison)
     (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
@@ -45,9 +41,7 @@ def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came
                                          f"next to {named[geo.best]}")  # fmt: skip
 
 
-def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
+def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(compared: Compared) -> None:
     comparison, found = compared
     (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
     shown = explain(geo, labels(comparison), "")

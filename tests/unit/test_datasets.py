@@ -43,9 +43,12 @@ def test_a_path_with_spaces_is_quoted_in_the_url_and_of_an_archive_all_is_downlo
     assert dataset("leo-leocc/bw_example.txt") == dataset("leo-leocc/bw_example")  # with and without its suffix
 
 
-def test_every_recording_has_a_name_of_its_own() -> None:
+def test_every_recording_has_a_name_of_its_own_and_two_of_one_name_are_refused() -> None:
     wholes = [each.folder for each in datasets().values() if each.part == Description()]
     assert max(Counter(wholes).values()) == 1
+    both = Collections.model_validate({"mine": stanza({"a.txt": b"1", "a.csv": b"2"})})
+    with pytest.raises(UserError, match=r"mine.files=a.csv: must be named apart from a.txt$"):
+        by_name(both.root)
 
 
 def test_an_unknown_name_is_refused_and_a_recording_that_was_not_fetched_names_the_command(
@@ -93,24 +96,15 @@ def test_what_is_wrong_is_named_with_its_rule(tmp_path: Path, changes: dict[str,
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_of_several_links_is_known_by_its_parts() -> None:
+def test_a_file_of_several_links_is_known_by_its_parts_and_a_recording_of_two_needs_both() -> None:
     car = [each for each in datasets() if each.startswith("5g-5gophers/car-driving-trace-1")]
     assert car == [f"5g-5gophers/car-driving-trace-1/{carrier}" for carrier in ("Sprint", "TMobile", "Verizon")]
     assert dataset(car[1]).options == {"carrier": "TMobile"}
     with pytest.raises(UserError, match=r"^5g-5gophers/car-driving-trace-1: must be one of its parts: .*/Sprint, "):
         dataset("5g-5gophers/car-driving-trace-1")
-
-
-def test_a_recording_of_two_files_needs_both() -> None:
     pair = dataset("leo-leocc/delay_example/with-rate")
     assert [file.file for file in pair.files] == ["delay_example.txt", "bw_example.txt"]
     assert chosen([pair.name], everything=False) == pair.files
-
-
-def test_two_files_that_would_have_the_same_name_are_refused() -> None:
-    both = Collections.model_validate({"mine": stanza({"a.txt": b"1", "a.csv": b"2"})})
-    with pytest.raises(UserError, match=r"mine.files=a.csv: must be named apart from a.txt$"):
-        by_name(both.root)
 
 
 RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}

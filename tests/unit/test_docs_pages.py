@@ -23,12 +23,12 @@ def _generator(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module(f"generate.{name}")
 
 
-def test_the_figure_of_the_rooms_follows_the_import_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_generated_pages_and_the_figure_of_the_rooms_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     rooms = _generator("rooms", monkeypatch)
     assert rooms.FIGURE.read_text() == rooms.figure()
-
-
-def test_the_generated_pages_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = _generator("rooms", monkeypatch)
+    folders = {file.parent.name for file in (REPO / "lab").glob("*/__init__.py")}
+    assert folders == set(rooms.layers()) == set(rooms.ROOMS)
     assert list(_generator("pages", monkeypatch).outdated()) == [], "run 'scripts/docs pages'"
 
 
@@ -41,12 +41,6 @@ def test_every_link_of_a_page_read_as_markdown_leads_to_a_file() -> None:
         if not re.match("[a-z]+:", target) and not (page.parent / target).exists()
     ]
     assert dead == []
-
-
-def test_every_room_is_in_the_contract_and_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    rooms = _generator("rooms", monkeypatch)
-    folders = {file.parent.name for file in (REPO / "lab").glob("*/__init__.py")}
-    assert folders == set(rooms.layers()) == set(rooms.ROOMS)
 
 
 def test_every_command_is_in_the_reference_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:

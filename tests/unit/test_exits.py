@@ -29,11 +29,15 @@ def causes(events: dict[str, np.ndarray], sender: str) -> list[str]:
     return exit_table(events, CLOCK, load_ccas()[sender].exit_causes)["cause"].to_list()
 
 
-def test_an_exit_has_all_its_columns() -> None:
+def test_an_exit_has_all_its_columns_and_its_own_time_also_where_it_was_seen_late() -> None:
     found = exit_table(reported((0.15, "search")), CLOCK, {})
     assert found.to_dicts() == [
         {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
     ]
+    assert exit_table(reported((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
+    exits = reported((0.15, "timeout"))
+    exits[EXIT_EVENT]["rtt_us"] = 0
+    assert exit_table(exits, CLOCK, {})["rtt_ms"].to_list() == [None]
 
 
 @pytest.mark.parametrize(
@@ -52,21 +56,11 @@ def test_a_cause_is_what_the_module_reported_or_the_senders_rule(sender: str, re
     assert causes(reported((0.15, reports), (0.9, "search")), sender) == [found]  # the first exit is the exit
 
 
-def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
-    assert exit_table(reported((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
-
-
 def test_a_flow_that_never_leaves_slow_start_has_no_row_and_the_control_connection_neither() -> None:
     found = exit_table(reported(), CLOCK, {})
     assert found.is_empty()
     assert found.schema == schema(EXITS)
     assert exit_table(reported((0.15, "loss"), dport=40000), CLOCK, {}).is_empty()
-
-
-def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
-    exits = reported((0.15, "timeout"))
-    exits[EXIT_EVENT]["rtt_us"] = 0
-    assert exit_table(exits, CLOCK, {})["rtt_ms"].to_list() == [None]
 
 
 def test_bins_of_a_real_search_download_follow_each_other_and_its_early_loss_is_its_exit() -> None:

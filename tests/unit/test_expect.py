@@ -12,14 +12,12 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.commands.expect import Expected, conclude
-from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.expect import judged, read, require_known
-from lab.evaluation.compare.results import LinkResult
-from tests.compared import store
+from tests.compared import Compared, store
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return store(tmp_path_factory.mktemp("expected"), 2)
 
 
@@ -33,9 +31,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[L
         ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
     ],
 )
-def test_what_cannot_be_expected_is_refused_before_anything_runs(
-    stored: tuple[Comparison, list[LinkResult]], text: str, rule: str
-) -> None:
+def test_what_cannot_be_expected_is_refused_before_anything_runs(stored: Compared, text: str, rule: str) -> None:
     with pytest.raises(UserError, match=r"command line: expect=.*: must be ") as refused:
         require_known([read(text)], stored[0])
     assert rule in str(refused.value)
@@ -51,15 +47,13 @@ def test_what_cannot_be_expected_is_refused_before_anything_runs(
         ("geo: harm <= cubic", False),  # it has no value without a rival
     ],
 )
-def test_means_of_the_valid_trials_decide(stored: tuple[Comparison, list[LinkResult]], text: str, holds: bool) -> None:
+def test_means_of_the_valid_trials_decide(stored: Compared, text: str, holds: bool) -> None:
     (row,) = judged([read(text)], ["search"], stored[1])
     assert (row.holds, row.link, row.subject) == (holds, "geo", "search")
     assert row.found.startswith("search ")
 
 
-def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(
-    stored: tuple[Comparison, list[LinkResult]], tmp_path: Path
-) -> None:
+def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(stored: Compared, tmp_path: Path) -> None:
     both = tuple(map(read, ("geo: throughput > 0.5", "wired: throughput < 0.5")))
     expected = Expected(both, tmp_path / "found.json", tmp_path / "found.xml")
     printed = io.StringIO()
@@ -73,5 +67,5 @@ def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(
     assert [case.get("classname") for case in suite if case.find("failure") is not None] == ["wired"]
 
 
-def test_all_that_hold_are_no_failure(stored: tuple[Comparison, list[LinkResult]]) -> None:
+def test_all_that_hold_are_no_failure(stored: Compared) -> None:
     conclude(Expected((read("geo: throughput > 0.5"),)), ["search"], stored[1], Console(file=io.StringIO()))

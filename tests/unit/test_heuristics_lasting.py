@@ -34,8 +34,10 @@ def last_empty_s(model: Download, before_s: float) -> float:
     return empty_s
 
 
-def test_on_a_link_that_does_not_change_both_truths_are_one() -> None:
+def test_both_truths_are_one_on_a_steady_link_and_where_a_slow_spell_outlasts_three_doublings() -> None:
     assert found(STEADY) == found(STEADY, truth) is not None
+    long = replace(SPELL, spell=(0.75, 0.75 + 6 * 0.2, SLOW))
+    assert found(long) == found(long, truth) is not None
 
 
 def test_a_slow_spell_that_ends_before_the_window_has_grown_is_no_lasting_capacity() -> None:
@@ -44,11 +46,6 @@ def test_a_slow_spell_that_ends_before_the_window_has_grown_is_no_lasting_capaci
     assert lasting_s is not None
     assert 0.75 <= brief_s < 1.15 < lasting_s
     assert lasting_s == pytest.approx(last_empty_s(download(SPELL), before_s=4), abs=2 * EVERY_S)
-
-
-def test_a_slow_spell_that_outlasts_three_doublings_is_one() -> None:
-    long = replace(SPELL, spell=(0.75, 0.75 + 6 * 0.2, SLOW))
-    assert found(long) == found(long, truth) is not None
 
 
 def test_the_queue_must_stand_for_a_round_trip_and_one_for_each_doubling_that_the_link_has_spare() -> None:

@@ -20,25 +20,19 @@ def intervals(*rates_mbps: float) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["begin_s", "end_s", "throughput_mbps"], orient="row")
 
 
-def test_payload_is_counted_in_intervals_of_15_ms_with_empty_ones_between() -> None:
+def test_payload_is_counted_in_whole_intervals_of_15_ms() -> None:
     counted = throughput(arrivals(0.001, 0.014, 0.031, 0.1))
     assert counted["throughput_mbps"].to_list() == pytest.approx([2 * PER_SEGMENT_MBPS, 0, PER_SEGMENT_MBPS, 0, 0, 0])
     assert counted["begin_s"].to_list() == pytest.approx([0.015 * n for n in range(6)])
     assert counted["end_s"].to_list() == pytest.approx([0.015 * n for n in range(1, 7)])
-
-
-def test_the_interval_that_the_last_arrival_cuts_short_is_left_out_and_acks_carry_no_payload() -> None:
     assert throughput(arrivals(0.001, 0.016)).height == 1
     assert throughput(pl.DataFrame([packet(0.5, False), packet(0.6, True)], schema=PACKETS)).is_empty()
 
 
-def test_the_median_of_the_first_second_ends_there_and_is_zero_where_it_is_mostly_empty() -> None:
+def test_the_medians_are_of_the_first_second_and_of_the_time_after_the_exit() -> None:
     assert median_first_second_mbps(intervals(*[10.0] * 66, *[90.0] * 200)) == 10
     satellite = intervals(*[0.0] * 50, *[8.0] * 16, *[120.0] * 1000)
     assert median_first_second_mbps(satellite) == 0
-
-
-def test_the_median_after_slow_start_leaves_out_what_was_before_the_exit() -> None:
     assert median_after_mbps(intervals(1, 1, 1, 50, 60, 70), exit_s=0.04) == 60
     assert median_after_mbps(intervals(1, 2, 3), exit_s=None) is None  # never left slow start
     assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None  # nothing after the exit

@@ -35,9 +35,7 @@ def doubling() -> pl.DataFrame:
         (None, None),
     ],
 )
-def test_a_rate_is_reached_with_the_ack_that_makes_the_window_large_enough(
-    rate_mbps: float | None, found_s: float | None
-) -> None:
+def test_a_rate_is_reached_with_the_ack_that_makes_its_window(rate_mbps: float | None, found_s: float | None) -> None:
     assert first_reached_s(doubling(), MSS_BYTES, rate_mbps) == (found_s and pytest.approx(found_s))
     assert first_reached_s(doubling(), MSS_BYTES, rate_mbps, flow=2) is None  # other flows do not count
 

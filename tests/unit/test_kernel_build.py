@@ -104,7 +104,7 @@ def test_a_tarball_that_is_none_is_reported_with_the_log(tmp_path: Path, own_cac
     assert str(own_cache) in reported
 
 
-def test_a_failed_build_leaves_no_kernel_and_no_draft(
+def test_a_failed_build_leaves_no_kernel_or_draft(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Recipe, "patches", [])
@@ -138,9 +138,7 @@ def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builde
         (["# CONFIG_A is not set\n", "CONFIG_A=y\n"], "", [("1", "CONFIG_A=y")]),
     ],
 )
-def test_a_line_of_the_configurations_holds_or_is_refused(
-    requested: list[str], got: str, words: list[tuple[str, str]]
-) -> None:
+def test_a_configured_line_holds_or_is_refused(requested: list[str], got: str, words: list[tuple[str, str]]) -> None:
     assert refused({str(number): text for number, text in enumerate(requested)}, got) == words
 
 

@@ -58,15 +58,12 @@ def ramp(**more: Any) -> dict[str, Any]:
     return {"rate_mbps": {"file": "ramp.parquet", **more}, "delay_ms": 10, "buffer_bytes": 50_000}
 
 
-def test_a_series_starts_where_the_seed_puts_it_and_keeps_its_own_steps(folder: Path) -> None:
+def test_a_series_starts_where_its_seed_puts_it_and_keeps_its_own_steps(folder: Path) -> None:
     shown = list(rows(drawn(profile(folder, ramp())).down.rate_mbps or 0.0))
     phase_s = shown[0][1]  # the ramp's value is its time, to a step
     assert 0 < phase_s < LENGTH_S - 10
     assert all(value - phase_s == pytest.approx(t_s, abs=STEP_S + 1e-9) for t_s, value in shown)
     assert np.allclose(np.diff([t_s for t_s, _ in shown[1:]]), STEP_S)
-
-
-def test_another_seed_starts_elsewhere_and_the_same_seed_at_the_same_place(folder: Path) -> None:
     requested = profile(folder, ramp())
     starts = [first(drawn(requested, seed).down.rate_mbps or 0.0) for seed in (1, 1, 2)]
     assert starts[0] == starts[1] != starts[2]
@@ -168,10 +165,15 @@ def test_what_no_qdisc_can_hold_or_is_unknown_is_refused_when_the_profile_is_rea
     assert "\n" not in str(refused.value)
 
 
-def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_starts(folder: Path) -> None:
+def test_a_series_that_no_qdisc_takes_of_no_file_or_of_no_such_column_is_refused(folder: Path) -> None:
     reported = refusal(profile(folder, ramp(scale=1000.0)))
     assert "mine.yml: down.rate_mbps=" in reported
     assert "must be from 0 to 10000 at every time" in reported
+    absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
+    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(
+        profile(folder, absent)
+    )
+    assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 
 def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
@@ -195,14 +197,6 @@ def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
         link = drawn(requested)
         spec = shapes(requested, link, load_topology("path", "test"), 1)[0]["spec"]
         assert spec["start_bps"] == pytest.approx(link.mean_rate_mbps * 1e6, abs=1)
-
-
-def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(folder: Path) -> None:
-    absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
-    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(
-        profile(folder, absent)
-    )
-    assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 
 ON_DEMAND = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
@@ -230,9 +224,7 @@ def up_shape(requested: Profile, seed: int = 1) -> dict[str, Any]:
         ({"report": "rate", "frame_ms": 0.001, "period_ms": 1200}, ".*: must be .*period_ms of at most 65536 frames"),
     ],
 )
-def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(
-    folder: Path, changed: dict[str, Any], words: str
-) -> None:
+def test_a_return_link_that_no_qdisc_holds_is_refused(folder: Path, changed: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand{words}"):
         profile(folder, SIMPLE, up_link(**changed))
 
@@ -244,14 +236,6 @@ def test_a_return_link_whose_requests_take_too_long_is_refused_when_it_is_drawn(
     assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in reported
 
 
-def test_a_terminal_begins_in_each_listed_state_as_often_as_it_is_listed(folder: Path) -> None:
-    states = {"model": "choice", "values": [1, 1, 1, 8], "source": "made"}
-    requested = profile(folder, SIMPLE, up_link(guaranteed_pkts=states))
-    given = [up_shape(requested, seed)["guaranteed_pkts"] for seed in range(400)]
-    assert set(given) == {1, 8}
-    assert 100 - 4 * 75**0.5 < given.count(8) < 100 + 4 * 75**0.5  # 400 draws of a quarter: four deviations
-
-
 def test_a_state_is_drawn_and_the_phase_of_frames_beside_it_too() -> None:
     link = load_profile("geo-viasat", "test")
     draws = [drawn(link, seed).up.on_demand for seed in range(60)]
@@ -259,9 +243,14 @@ def test_a_state_is_drawn_and_the_phase_of_frames_beside_it_too() -> None:
     assert len({draw.frame_phase_ms for draw in draws if draw}) == len(draws)
 
 
-def test_a_rate_is_reported_once_in_a_period(folder: Path) -> None:
+def test_a_terminal_reports_once_in_a_period_and_begins_in_each_listed_state_as_often_as_listed(folder: Path) -> None:
     spec = up_shape(profile(folder, SIMPLE, up_link(report="rate", period_ms=1200)))
     assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
+    states = {"model": "choice", "values": [1, 1, 1, 8], "source": "made"}
+    requested = profile(folder, SIMPLE, up_link(guaranteed_pkts=states))
+    given = [up_shape(requested, seed)["guaranteed_pkts"] for seed in range(400)]
+    assert set(given) == {1, 8}
+    assert 100 - 4 * 75**0.5 < given.count(8) < 100 + 4 * 75**0.5  # 400 draws of a quarter: four deviations
 
 
 def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Path) -> None:

@@ -75,12 +75,14 @@ def test_every_model_is_tried_above_or_is_made_of_those() -> None:
     assert {type(model) for model in MODELLED} | {Sum} == set(MODELS.values())
 
 
-def test_drawn_rates_have_the_published_mean_and_spread() -> None:
+def test_drawn_rates_have_the_published_mean_and_spread_and_no_spread_takes_the_bound() -> None:
     rng = np.random.default_rng(1)
     model = Lognormal(model="lognormal", mean=152.9, sd=96.0, source="WiFi paper, table I")
     drawn = np.array([next(rows(model.draw(rng, 3.0)))[1] for _ in range(20_000)])
     assert drawn.mean() == pytest.approx(152.9, rel=0.02)
     assert drawn.std() == pytest.approx(96.0, rel=0.05)
+    assert [lognormal.clipped_mean(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 10.0, 30.0)] == [8.0, 10.0, 20.0]
+    assert [lognormal.share_within(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 8.0, 20.0, 30.0)] == [0.0, 1.0, 1.0, 0.0]
 
 
 def test_quantiles_are_kept_and_values_last_as_long_as_stated() -> None:
@@ -141,21 +143,23 @@ def test_levels_outside_the_bounds_take_the_bounds_value_and_the_stated_mean_is_
     assert "after clipping" not in free.summary
 
 
-def test_levels_that_contradict_themselves_are_refused() -> None:
+def test_models_that_contradict_themselves_are_refused() -> None:
     for wrong in ({"sd": 3.0, "ln_sd": 1.0}, {}, {"ln_sd": 1.0, "least": 5.0, "most": 5.0}, {"ln_sd": 9.0}):
         with pytest.raises(ValidationError):
             Levels(model="levels", period_s=1.0, mean=20, source="test", **wrong)
-
-
-def test_a_log_normal_model_whose_bounds_leave_next_to_nothing_is_refused() -> None:
     for wrong in ({"sd": 0.0, "most": 50.0}, {"sd": 20.0, "least": 60.0, "most": 50.0}, {"sd": 1.0, "least": 200.0}):
         with pytest.raises(ValidationError, match=r"at least 0\.1% of its values"):
             Lognormal(model="lognormal", mean=100, source="test", **wrong)
 
 
-def test_a_cycle_spans_twice_its_amplitude_around_its_mean() -> None:
+def test_a_cycle_spans_twice_its_amplitude_around_its_mean_and_a_square_wave_has_but_two_values() -> None:
     shown = [value for _, value in rows(SINE.draw(np.random.default_rng(1), 3.0))]
     assert [min(shown), max(shown)] == pytest.approx([40, 60], abs=0.1)
+    square = Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test")
+    assert [square.mean + square.amplitude * square._wave(turn) for turn in (0.0, 0.49, 0.5, 0.99)] == [60, 60, 40, 40]
+    drawn = square.draw(np.random.default_rng(1), 3.0)
+    assert isinstance(drawn, Steps)
+    assert {value for _, value in rows(drawn)} == {40.0, 60.0}
 
 
 def test_a_mean_ends_with_the_trial_until_which_the_last_step_counts_and_the_peak_is_the_largest_value() -> None:
@@ -164,14 +168,6 @@ def test_a_mean_ends_with_the_trial_until_which_the_last_step_counts_and_the_pea
     assert mean(rate, 3.0) == pytest.approx(50 / 3)
     assert mean(Steps.of([(0.0, 10.0), (1.0, 50.0)]), 4.0) == pytest.approx(40.0)
     assert peak(Steps.of([(0.0, 1.0), (2.0, 9.0), (3.0, 2.0)])) == 9.0
-
-
-def test_a_square_wave_is_above_its_mean_for_one_half_and_below_it_for_the_other() -> None:
-    square = Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test")
-    assert [square.mean + square.amplitude * square._wave(turn) for turn in (0.0, 0.49, 0.5, 0.99)] == [60, 60, 40, 40]
-    drawn = square.draw(np.random.default_rng(1), 3.0)
-    assert isinstance(drawn, Steps)
-    assert {value for _, value in rows(drawn)} == {40.0, 60.0}
 
 
 def test_a_log_normal_value_without_spread_is_its_mean() -> None:
@@ -239,11 +235,6 @@ def test_the_mean_of_clipped_values_is_that_of_many_samples(least: float, most: 
     )
     within = ((values >= least) & (values <= most)).mean()
     assert lognormal.share_within(mean_, ln_sd, least, most) == pytest.approx(within, abs=0.005)
-
-
-def test_a_value_without_a_spread_takes_the_bound_that_it_lies_beyond() -> None:
-    assert [lognormal.clipped_mean(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 10.0, 30.0)] == [8.0, 10.0, 20.0]
-    assert [lognormal.share_within(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 8.0, 20.0, 30.0)] == [0.0, 1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("name", QUEUES)

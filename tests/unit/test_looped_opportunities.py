@@ -115,9 +115,7 @@ def test_check_names_every_fault_at_once(tmp_path: Path, monkeypatch: pytest.Mon
     ]
 
 
-def test_a_recording_that_is_short_for_the_usual_trial_is_a_caution(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recording_short_for_the_usual_trial_is_a_caution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link.trace").write_text("".join(f"{t_ms}\n" for t_ms in range(1, 20_000)))
     profile(tmp_path, file="link.trace", format="mahimahi")
     monkeypatch.setenv("LAB_PROFILES", str(tmp_path))

@@ -39,7 +39,7 @@ def test_a_mean_is_of_the_values_that_exist() -> None:
         ("queueing", [None, None], NONE),
     ],
 )
-def test_a_value_has_the_digits_of_its_unit_and_one_more_below_one(
+def test_a_value_has_its_units_digits_and_one_more_below_one(
     measure: str, values: list[float | None], shown: str
 ) -> None:
     assert value_text(BY_NAME[measure], values) == shown
@@ -93,9 +93,7 @@ def test_a_difference_has_its_sign_as_seen_from_the_sender_its_interval_and_its_
         ("chokepoint", pair(0.0, 0.0, 0.0, pairs=30), "at most 10 points apart"),  # 1 - 0.05 ** (1 / 30)
     ],
 )
-def test_how_far_two_senders_may_be_apart_is_the_further_end_of_the_interval(
-    measure: str, found: Pair, shown: str
-) -> None:
+def test_how_far_two_senders_may_be_apart_is_the_intervals_further_end(measure: str, found: Pair, shown: str) -> None:
     assert apart_text(BY_NAME[measure], found) == shown
 
 
@@ -111,7 +109,7 @@ def test_how_far_two_senders_may_be_apart_is_the_further_end_of_the_interval(
         (None, False, True, 1, "no exit was judged"),
     ],
 )
-def test_a_cell_without_a_value_says_why(
+def test_a_cell_of_no_value_says_why(
     rival: str | None, of_shared: bool, has_values: bool, valid: int, why: str
 ) -> None:
     measure: Any = SimpleNamespace(name="some", shared=of_shared, size_bytes=1_000_000)

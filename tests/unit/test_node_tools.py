@@ -19,27 +19,18 @@ NETEM = {"kind": "netem", "limit_pkts": 1_000_000, "delay_us": 300_000, "loss_pc
 PLAIN = NETEM | {"delay_us": 0, "loss_pct": 0.0}
 
 
-def test_dumpcaps_closing_line_gives_what_it_received_and_dropped() -> None:
+def test_dumpcaps_closing_line_is_counted_and_its_lack_reported_in_its_own_words() -> None:
     assert read_counts((DATA / "dumpcap.log").read_text()) == {"received_pkts": 6, "dropped_pkts": 0}
-
-
-def test_a_drop_of_dumpcap_is_counted() -> None:
     log = (DATA / "dumpcap.log").read_text().replace("6/0", "6/17")
     assert read_counts(log) == {"received_pkts": 6, "dropped_pkts": 17}
-
-
-def test_a_dumpcap_that_captured_nothing_is_reported_in_its_own_words() -> None:
     with pytest.raises(NodeError, match=r"no closing count: .*There is no device named"):
         read_counts((DATA / "dumpcap-failed.log").read_text())
 
 
-def test_iperf3s_result_is_taken_as_it_is() -> None:
+def test_iperf3s_result_is_taken_as_it_is_and_its_failure_reported_in_its_own_words() -> None:
     result = read_result((DATA / "iperf3.json").read_text())
     assert result["end"]["sum_sent"]["retransmits"] == 37
     assert result["end"]["sum_received"]["seconds"] == pytest.approx(2, abs=0.1)
-
-
-def test_a_failed_iperf3_is_reported_in_its_own_words() -> None:
     with pytest.raises(NodeError, match=r"^iperf3: unable to connect to server .*Connection refused$"):
         read_result((DATA / "iperf3-failed.json").read_text())
 
@@ -101,23 +92,17 @@ def test_every_value_is_stated_in_full(spec: dict[str, Any]) -> None:
     assert words[:7] == ["qdisc", "replace", "dev", "eth2", "root", "handle", "1:"]
 
 
-def test_a_tool_that_fails_is_reported_in_one_line() -> None:
+def test_a_tool_that_fails_is_reported_in_one_line_and_one_that_prints_nothing_is_no_json() -> None:
     with pytest.raises(NodeError) as failed:
         run("sh", "-c", "echo first >&2\necho second >&2\nexit 3")
     assert "\n" not in str(failed.value)
     assert str(failed.value).endswith("exit status 3: first; second")
-
-
-def test_a_tool_that_prints_nothing_is_no_json_but_none() -> None:
     assert run_json("true") is None
 
 
-def test_the_kernels_table_of_interfaces_gives_what_each_dropped_and_sent() -> None:
+def test_the_kernels_tables_of_interfaces_and_protocols_are_read() -> None:
     links = read_links((DATA / "proc-net-dev.txt").read_text())
     assert links["eth1"] == {"rx_dropped_pkts": 3 + 1, "tx_dropped_pkts": 7, "tx_pkts": 1234}
     assert links["lo"]["tx_pkts"] == 2
-
-
-def test_the_kernels_protocol_counters_have_nstats_names() -> None:
     text = "TcpExt: SyncookiesSent TCPRcvQDrop\nTcpExt: 0 5\nIpExt: InNoRoutes\nIpExt: 2\n"
     assert protocol_counters(text) == {"TcpExtSyncookiesSent": 0, "TcpExtTCPRcvQDrop": 5, "IpExtInNoRoutes": 2}

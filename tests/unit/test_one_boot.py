@@ -42,11 +42,13 @@ def wifi() -> Experiment:
     return load_experiment("thesis-wifi-weak")
 
 
-def test_a_long_run_has_full_boots_of_one_sender_each(wifi: Experiment) -> None:
+def test_boots_are_full_of_one_sender_each_in_the_order_of_the_run(wifi: Experiment) -> None:
     boots = divided(jobs(wifi, 80), workers=2)
     assert {len(boot) for boot in boots} == {MOST_TRIALS}
     assert all(len({job.cca for job in boot}) == 1 for boot in boots)
     assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
+    first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
+    assert first == sorted(first, key=[job.folder for job in jobs(wifi)].index)
 
 
 def test_runs_of_one_group_share_boots_and_others_do_not(wifi: Experiment) -> None:
@@ -56,28 +58,20 @@ def test_runs_of_one_group_share_boots_and_others_do_not(wifi: Experiment) -> No
     assert max(len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)) > 1
 
 
-def test_boots_begin_in_the_order_of_the_run(wifi: Experiment) -> None:
-    first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
-    assert first == sorted(first, key=[job.folder for job in jobs(wifi)].index)
-
-
-def test_a_short_run_keeps_every_worker_at_work(wifi: Experiment) -> None:
+def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_with_few(wifi: Experiment) -> None:
     senders = len(wifi.scenario.ccas)
     assert all(len(boot) == 1 for boot in divided(jobs(wifi, 31 // senders), workers=2))
     assert max(len(boot) for boot in divided(jobs(wifi, 160 // senders), workers=8)) == 2
+    assert max(len(boot) for boot in divided(jobs(load_experiment("thesis-geo")), workers=1)) == 4  # of 45 s
+    assert max(len(boot) for boot in divided(jobs(load_experiment("compete-bbr-120s")), workers=1)) == 1
+    for boot in divided([*jobs(wifi), *jobs(replace(wifi, name="other"))], workers=1):
+        assert len({job.experiment.name for job in boot}) == 1
 
 
 def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
     assert at_once(trials=5, workers=8) == 5
     assert at_once(trials=20, workers=2) == 2
     assert at_once(trials=1000, workers=2) == 2 * MOST_TRIALS
-
-
-def test_long_downloads_share_a_boot_with_few_others_and_experiments_with_none(wifi: Experiment) -> None:
-    assert max(len(boot) for boot in divided(jobs(load_experiment("thesis-geo")), workers=1)) == 4  # of 45 s
-    assert max(len(boot) for boot in divided(jobs(load_experiment("compete-bbr-120s")), workers=1)) == 1
-    for boot in divided([*jobs(wifi), *jobs(replace(wifi, name="other"))], workers=1):
-        assert len({job.experiment.name for job in boot}) == 1
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,8 @@ def first(log: str = "", error: str = "", result: Smoke | None = None) -> Findin
     return next(faults(log, error, "a flow of own", result, Lines()), NONE)  # type: ignore[arg-type]
 
 
-def test_a_module_whose_flows_went_well_has_no_fault() -> None:
+def test_a_module_whose_flows_went_well_has_no_fault_nor_what_the_kernel_complains_of_before() -> None:
     assert first("own: loading out-of-tree module taints kernel.\n", result=smoke(FINE)) == NONE
-
-
-def test_what_the_kernel_complains_of_before_its_first_program_is_no_fault_of_the_module() -> None:
     at_boot = "BUG: sleeping function called from invalid context\nRun /usr/bin/python3 as init process\n"
     assert first(at_boot, result=smoke(FINE)) == NONE
     assert first(at_boot + BAD_POINTER).message == "a flow of own: a bad pointer (Segfault with no mm), in hook+0x0"
@@ -86,11 +83,6 @@ def test_a_return_address_is_of_the_call_before_it() -> None:
     assert first(KASAN, result=smoke(FINE)) == Finding(f"a flow of own: {where}", f"own.c:{0x31}")
 
 
-def test_a_leak_counts_though_every_flow_went_well() -> None:
-    found = first(result=smoke(FINE, leaks=["unreferenced object 0x61a3 (size 64)"]))
-    assert "neither release nor the module's exit frees: unreferenced object" in found.message
-
-
 def test_a_refusal_is_the_kernels_own_with_what_to_do() -> None:
     error = "insmod /trial/own/own.ko: exit status 1: insmod: ERROR; kernel: TCP: own does not implement required ops"
     found = first(error=error)
@@ -100,9 +92,11 @@ def test_a_refusal_is_the_kernels_own_with_what_to_do() -> None:
     )
 
 
-def test_used_up_memory_comes_before_all_that_follows_from_it() -> None:
+def test_used_up_memory_comes_first_and_a_leak_counts_though_every_flow_went_well() -> None:
     found = first(f"python3: page allocation failure: order:0\n{BAD_POINTER}", "virtual kernel: exit status 134")
     assert "memory is used up" in found.message
+    found = first(result=smoke(FINE, leaks=["unreferenced object 0x61a3 (size 64)"]))
+    assert "neither release nor the module's exit frees: unreferenced object" in found.message
 
 
 def test_a_window_of_nothing_or_of_everything_and_a_flow_that_moves_nothing_are_faults() -> None:

@@ -42,9 +42,7 @@ def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_pat
         ({"better.c": "search"}, {"search_better"}),  # a name of the lab's
     ],
 )
-def test_senders_of_one_name_are_told_apart_by_their_files(
-    tmp_path: Path, modules: dict[str, str], names: set[str]
-) -> None:
+def test_senders_of_one_name_are_told_apart_by_files(tmp_path: Path, modules: dict[str, str], names: set[str]) -> None:
     assert {*own_senders([passed(tmp_path / file, algorithm) for file, algorithm in modules.items()])} == names
 
 

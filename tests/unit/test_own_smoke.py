@@ -66,9 +66,7 @@ def given(test: SmokeTest) -> dict[str, Any]:
     return found
 
 
-def test_a_module_that_passes_was_loaded_with_its_parameters_and_is_tested_once(
-    tmp_path: Path, module: OwnModule
-) -> None:
+def test_a_module_that_passes_was_loaded_with_parameters_and_is_tested_once(tmp_path: Path, module: OwnModule) -> None:
     test = SmokeTest(module, {"beta": 717}, kernel(tmp_path, replies(FINE)), Path("/"))
     first = given(test)
     arguments = {"file": "own/own.ko", "name": "own", "params": {"beta": 717}, "depends": ["tcp_slow_start"]}
@@ -101,9 +99,7 @@ def test_a_flow_that_moves_nothing_fails_the_test_and_the_console_is_kept(tmp_pa
     assert sorted(file.name for file in module.folder.iterdir()) == ["own.ko", log.name]  # a failure is no result
 
 
-def test_a_kernel_that_panics_is_named_with_its_step_and_the_modules_function(
-    tmp_path: Path, module: OwnModule
-) -> None:
+def test_a_kernel_that_panics_is_named_with_step_and_the_modules_function(tmp_path: Path, module: OwnModule) -> None:
     (module.folder / "own.symbols").write_text("")  # no line of the source is known
     panic = (
         'echo unloading > "$room/step"\n'
@@ -119,7 +115,7 @@ def test_a_kernel_that_ends_before_any_step_was_booting(tmp_path: Path, module: 
         SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
 
 
-def test_a_kernel_that_never_began_has_an_empty_log(
+def test_a_kernel_never_begun_has_an_empty_log(
     tmp_path: Path, module: OwnModule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:

@@ -69,9 +69,7 @@ def test_the_digest_is_of_names_and_contents(tmp_path: Path) -> None:
         (lambda folder: (folder / "up").symlink_to(folder.parent), "must be a "),  # a link to a folder
     ],
 )
-def test_what_is_no_plain_file_of_the_folder_is_refused(
-    tmp_path: Path, make: Callable[[Path], object], words: str
-) -> None:
+def test_what_is_no_plain_file_of_it_is_refused(tmp_path: Path, make: Callable[[Path], object], words: str) -> None:
     file(tmp_path, "secret")
     file(tmp_path / "folder", "my.c")
     make(tmp_path / "folder")

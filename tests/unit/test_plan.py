@@ -37,17 +37,23 @@ def link_of(plan: Plan) -> str:
     return json.dumps({part: plan[part] for part in ("seed", "shapes", "link", "start_phase_s")})
 
 
-def test_every_sender_of_a_trial_meets_the_same_link_and_another_trial_meets_another() -> None:
+def test_every_sender_of_a_trial_meets_the_same_link_and_another_trial_another_seed() -> None:
     assert len({link_of(plan_of(cca, 3)) for cca in GEO.ccas}) == 1
     plan = plan_of("search", 1)
     assert link_of(plan) != link_of(plan_of("search", 2))
     assert json.loads(json.dumps(plan)) == plan  # plain JSON
+    assert len({trial_seed(scenario, number) for scenario in range(5) for number in range(200)}) == 1000
 
 
-def test_bins_are_traced_for_a_search_that_reports_and_for_no_other() -> None:
+def test_bins_are_traced_for_a_search_that_reports_and_a_sender_that_does_not_is_watched() -> None:
     foreign = CCAS["search"].model_copy(update={"name": "foreign", "module": "foreign", "reports_exit": False})
     assert "search:search_bin" in plan_of("search")["trace"]["events"]
     assert "search:search_bin" not in make_plan(GEO, foreign, draw(GEO, 1))["trace"]["events"]
+    watch = {"name": "tcp_slow_start_watch", "params": {"algorithms": "cubic"}}
+    assert plan_of("cubic")["modules"] == [watch, {"name": "qdisc_sampler", "params": {}}]
+    assert [module["name"] for module in plan_of("bbr")["modules"]][:2] == ["tcp_bbr", "tcp_slow_start_watch"]
+    assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search", "qdisc_sampler"]
+    assert not any("file" in module for module in plan_of("search")["modules"])
 
 
 def test_only_the_bottlenecks_are_slower_than_the_wires() -> None:
@@ -72,18 +78,6 @@ def test_a_link_too_fast_for_the_timers_of_tbf_keeps_a_clock_of_its_own() -> Non
     for rate_mbps, kind in ((5000, "tbf"), (5001, "replay"), (10_000, "replay")):
         plan = plan_on({"rate_mbps": rate_mbps, "delay_ms": 5.0, "buffer_bdps": 1})
         assert {shape["spec"]["kind"] for shape in plan["shapes"] if shape["part"] == "bottleneck"} == {kind}
-
-
-def test_seeds_differ_between_trials_and_between_scenarios() -> None:
-    assert len({trial_seed(scenario, number) for scenario in range(5) for number in range(200)}) == 1000
-
-
-def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:
-    watch = {"name": "tcp_slow_start_watch", "params": {"algorithms": "cubic"}}
-    assert plan_of("cubic")["modules"] == [watch, {"name": "qdisc_sampler", "params": {}}]
-    assert [module["name"] for module in plan_of("bbr")["modules"]][:2] == ["tcp_bbr", "tcp_slow_start_watch"]
-    assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search", "qdisc_sampler"]
-    assert not any("file" in module for module in plan_of("search")["modules"])
 
 
 def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_scenario_paces() -> None:

@@ -53,10 +53,14 @@ def test_the_required_profiles_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_profile_lists_what_is_recorded_what_published_and_what_assumed(name: str) -> None:
+def test_a_profile_states_where_each_value_is_from_and_survives_the_way_to_a_worker(name: str) -> None:
     profile = load_profile(name, "test")
     assert profile.recorded or not list(series_of(profile))
     assert profile.assumed  # none is data alone
+    for entry in load_profile(name, "test").published:
+        assert re.search(rf"\(({DOCUMENTS}), .+\)", entry), entry
+    profile = load_profile(name, "test")
+    assert pickle.loads(pickle.dumps(profile)) == profile  # noqa: S301 - our own bytes
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -80,12 +84,6 @@ def test_a_stand_in_is_near_its_recording_as_the_table_of_the_docs_states(record
     assert all(f"{stand_ins.row(f'`{n}`', each)}\n" in DOC for n, each in ((recorded, theirs), (stand_in, own)))
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_what_a_profile_calls_published_names_the_paper_and_the_place_in_it(name: str) -> None:
-    for entry in load_profile(name, "test").published:
-        assert re.search(rf"\(({DOCUMENTS}), .+\)", entry), entry
-
-
 @needs_real
 @pytest.mark.usefixtures("fetched")
 @pytest.mark.parametrize("name", EVERY)
@@ -101,9 +99,3 @@ def test_every_profile_is_drawn_and_its_steps_are_written(name: str, tmp_path: P
         assert (link.down.buffer_bytes or 0) >= 1514
     if name in NOISY:
         assert len({repr((link.start_phase_s, link.mean_rate_mbps, link.base_rtt_ms)) for link in links}) == 2
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_every_profile_survives_the_way_to_a_worker(name: str) -> None:
-    profile = load_profile(name, "test")
-    assert pickle.loads(pickle.dumps(profile)) == profile  # noqa: S301 - our own bytes

@@ -191,9 +191,7 @@ class TakingDown:
         return ""
 
 
-def test_an_interrupted_command_waits_until_its_trial_is_taken_down_and_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupted_command_waits_until_its_trial_is_down_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda _: None)
     machine = TakingDown(refusals=3)
     real.settle(machine)  # type: ignore[arg-type]

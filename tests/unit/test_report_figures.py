@@ -49,15 +49,24 @@ def test_thinning_keeps_the_extremes_and_the_order_of_time(given_values: list[fl
     assert thinned.height <= 2 * 11
 
 
-def test_thinning_leaves_out_what_is_missing() -> None:
+def test_what_is_missing_or_not_known_is_left_out() -> None:
     table = pl.DataFrame({"t_s": [0.0, 1.0, 2.0], "v": [1.0, None, 3.0]})
     assert envelope(table, "v")["v"].to_list() == [1.0, 3.0]
+    intervals = pl.DataFrame({"begin_s": [0.0, 0.015, 0.03], "throughput_mbps": [1.0, 2.0, 3.0]})
+    rates = {"exit bitrate": 5.0, "median after slow start": None}
+    known = throughput_cdf.figure(intervals, rates, None, SEARCH)
+    assert [text.get_text().strip() for text in known.axes[0].texts] == ["exit bitrate 5.0 Mb/s"]
 
 
-def test_moments_are_named_in_order_of_time_and_those_that_did_not_happen_are_listed() -> None:
+def test_moments_are_in_order_of_time_and_no_two_look_alike_to_who_sees_no_colour() -> None:
     words = "capacity by latency offset at 1.00 s, exit at 2.00 s, no first loss"
     assert Moments(exit_s=2.0, capacity_s=1.0).in_words() == words
     assert Moments().in_words() == "no exit, no first loss"
+    dashes = [str(look["linestyle"]) for _, _, look in ALL_MOMENTS.lines()]
+    assert len(set(dashes)) == len(dashes)
+    for _, _, look in ALL_MOMENTS.lines():
+        red, green, blue = (look["color"][start : start + 2] for start in (1, 3, 5))
+        assert red == green == blue
 
 
 @pytest.mark.parametrize("until_s", [20, 11])
@@ -69,14 +78,6 @@ def test_each_moment_within_the_axis_is_drawn_through_every_panel_and_named_with
     within = named if until_s == 20 else named[:2]
     assert {text.get_text().strip() for text in axes[0].texts} == set(within)
     assert [len(axis.lines) for axis in axes] == [len(within)] * 2
-
-
-def test_no_two_moments_look_alike_to_who_sees_no_colour_and_none_has_that_of_a_sender() -> None:
-    dashes = [str(look["linestyle"]) for _, _, look in ALL_MOMENTS.lines()]
-    assert len(set(dashes)) == len(dashes)
-    for _, _, look in ALL_MOMENTS.lines():
-        red, green, blue = (look["color"][start : start + 2] for start in (1, 3, 5))
-        assert red == green == blue
 
 
 def test_the_same_figure_gives_the_same_bytes() -> None:
@@ -93,21 +94,12 @@ def test_a_trial_without_a_comparison_of_bins_and_a_flow_without_data_still_have
     assert svg(latency_offset.figure(nothing, 600.0, Moments(), SEARCH))
 
 
-def test_a_rate_that_is_not_known_is_not_drawn() -> None:
-    intervals = pl.DataFrame({"begin_s": [0.0, 0.015, 0.03], "throughput_mbps": [1.0, 2.0, 3.0]})
-    rates = {"exit bitrate": 5.0, "median after slow start": None}
-    known = throughput_cdf.figure(intervals, rates, None, SEARCH)
-    assert [text.get_text().strip() for text in known.axes[0].texts] == ["exit bitrate 5.0 Mb/s"]
-
-
 def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
     shown = [subject.sender.name for subject in subjects(run, outcomes(run.trials))]
     assert shown == ["search", "cubic", "cubic_plain"]
 
 
-def test_only_a_sender_that_is_search_has_searchs_figure_also_where_a_core_could_replay(
-    run: Run, library: Path
-) -> None:
+def test_only_search_has_searchs_figure_also_where_a_core_could_replay(run: Run, library: Path) -> None:
     every = {each.sender.name: delivered_bytes.draw(each) for each in subjects(run, outcomes(run.trials), library)}
     drawn = {name: drawing.caption for name, drawing in every.items() if drawing}
     assert len(every) > 1
@@ -129,9 +121,7 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
 @pytest.mark.parametrize(
     ("loss_s", "mark_s", "late_from_s"), [(4.0, None, 4.0), (None, 3.0, 3.0), (4.0, 3.0, 3.0), (None, None, 10.0)]
 )
-def test_an_exit_is_late_from_the_first_loss_or_mark_on(
-    loss_s: float | None, mark_s: float | None, late_from_s: float
-) -> None:
+def test_an_exit_is_late_from_a_loss_or_mark_on(loss_s: float | None, mark_s: float | None, late_from_s: float) -> None:
     row = {"cca": "search", "trial": 1, "valid": True, "exit_s": 2.5, "exit_class": "chokepoint", "capacity_s": 2.0}
     signals = pl.DataFrame(
         {"loss_s": [loss_s], "mark_s": [mark_s]}, schema={"loss_s": pl.Float64, "mark_s": pl.Float64}

@@ -46,12 +46,16 @@ def test_a_share_stands_with_its_interval_a_mean_with_its_deviation_and_nothing_
     assert number(0.0, 1) == "0.0"
 
 
-def test_trials_without_a_class_are_in_view_and_published_values_beside_ours_in_both_tables() -> None:
+def test_published_values_stand_beside_ours_also_from_the_syn() -> None:
     for table in BOTH:
         assert [row.published for row in table.groups[0].rows][-1]
         assert table.groups[0].rows[-1].cells[0] == "thesis, table 5.3, SEARCH 2.0"
         assert {len(row.cells) for group in table.groups for row in group.rows} == {len(table.header)}
     assert [group.rows[0].cells[1] for group in BOTH[0].groups[:2]] == ["4 of 4", "2 of 2, 1 judged"]
+    published = [PUBLISHED[0] | {"clock": "syn", "capacity_s": 11.8}]
+    classes, times = tables(MIXED, CCAS, published)
+    assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, SEARCH 2.0, from the SYN"]
+    assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
 
 
 def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
@@ -63,13 +67,6 @@ def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
         ("thesis, table 5.3, SEARCH 2.0", "13.7 (1.7)"),
     ]
     assert classes.groups[0].rows[0].cells[-2:] == ("9.0 (0.0)", "7.5 (0.0)")
-
-
-def test_a_source_that_counts_from_the_syn_stands_beside_ours_from_the_syn() -> None:
-    published = [PUBLISHED[0] | {"clock": "syn", "capacity_s": 11.8}]
-    classes, times = tables(MIXED, CCAS, published)
-    assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, SEARCH 2.0, from the SYN"]
-    assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
 
 
 def test_the_headline_names_the_best_sender_first_and_how_the_others_missed() -> None:
@@ -91,12 +88,13 @@ def test_another_judge_names_only_the_senders_that_it_finds_otherwise() -> None:
     assert paper == "Judged as in the papers, by latency offset: the same, but SEARCH 2.0 in 0 of 2 trials (2 early)."
 
 
-def test_a_caption_has_two_sentences_and_the_macro_has_the_others() -> None:
+def test_a_table_has_one_file_per_form_and_a_caption_two_sentences() -> None:
     written = latex.figure_environment("one", "pdf", "One at 1.5 s. Two! Three of 3. Four.", across=False)
     assert r"\caption{One at 1.5 s. Two!}" in written
     assert r"\labdetails{Three of 3. Four.}" in written
     assert r"\providecommand{\labdetails}[1]{}" in written
     assert r"\labdetails{" not in latex.figure_environment("one", "pdf", "One. Two.", across=False)
+    assert set(table_files(BOTH[0])) == {"classes.csv", "classes.md", "classes.tex", "classes-column.tex"}
 
 
 def test_plain_text_holds_every_cell_unbroken_and_markdown_has_equal_columns_in_every_line() -> None:
@@ -135,10 +133,6 @@ def test_a_table_for_a_column_leaves_intervals_out_and_keeps_every_row_and_colum
         assert all(latex.escape(word) in column for word in name.split())
     for row in classes.groups[0].rows:
         assert latex.escape(row.cells[0]) in column
-
-
-def test_a_table_has_one_file_per_form() -> None:
-    assert set(table_files(BOTH[0])) == {"classes.csv", "classes.md", "classes.tex", "classes-column.tex"}
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))

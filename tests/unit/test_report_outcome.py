@@ -105,7 +105,7 @@ def test_reading_a_run_keeps_no_tables_in_memory(run: Run) -> None:
     assert not any("packets" in trial.__dict__ for trial in trials)
 
 
-def test_the_summary_has_the_columns_of_the_public_interface_and_a_row_per_sender_and_heuristic(
+def test_the_summary_has_the_public_interfaces_columns_and_a_row_per_sender_and_heuristic(
     summary: pl.DataFrame,
 ) -> None:
     assert summary.columns[: len(CONTRACT)] == CONTRACT
@@ -118,9 +118,7 @@ def test_an_invalid_trial_is_counted_and_left_out_of_every_percentage_and_mean(s
     assert bbr["throughput_mbps"] == pytest.approx(6.5)
 
 
-def test_the_shares_of_the_judged_trials_add_up_to_100_and_a_mean_of_what_never_happened_is_null(
-    summary: pl.DataFrame,
-) -> None:
+def test_the_shares_of_judged_trials_add_up_to_100_and_a_mean_of_what_never_was_is_null(summary: pl.DataFrame) -> None:
     judged = summary.filter(pl.col("judged") > 0)
     sums_pct = judged.select(pl.sum_horizontal(f"{name}_pct" for name in CLASSES))["early_pct"].to_list()
     assert sums_pct == pytest.approx([100] * judged.height)

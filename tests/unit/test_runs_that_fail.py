@@ -224,17 +224,13 @@ def test_the_last_unfinished_run_is_resumed_and_one_that_lost_a_trial_is_unfinis
         ({"engine": "mininet"}, "engine=netns: must be mininet, as it began on"),
     ],
 )
-def test_a_run_that_began_otherwise_is_not_resumed(
-    results: Path, site: Site, change: dict[str, object], words: str
-) -> None:
+def test_a_run_begun_otherwise_is_not_resumed(results: Path, site: Site, change: dict[str, object], words: str) -> None:
     folder = stored(results, site, "2026-01-01T00-00-00Z", 0, **change)
     with pytest.raises(UserError, match=f"^{folder}: {words}"):
         find_run.unfinished(small(), site)
 
 
-def test_the_matching_run_is_the_complete_one_then_that_of_most_trials_then_the_newest(
-    results: Path, site: Site
-) -> None:
+def test_the_matching_run_is_the_complete_then_that_of_most_trials_then_the_newest(results: Path, site: Site) -> None:
     assert find_run.matching(small(), site) is None
     stored(results, site, "2026-01-01T00-00-00Z", 1)
     newer = stored(results, site, "2026-01-02T00-00-00Z", 1)
@@ -246,8 +242,6 @@ def test_the_matching_run_is_the_complete_one_then_that_of_most_trials_then_the_
 
 
 @pytest.mark.parametrize("change", [{"digests": {}}, {"kernel": DIGESTS | {"kernel_digest": "old"}}])
-def test_a_run_of_another_specification_or_kernel_does_not_match(
-    results: Path, site: Site, change: dict[str, object]
-) -> None:
+def test_another_specification_or_kernel_does_not_match(results: Path, site: Site, change: dict[str, object]) -> None:
     stored(results, site, "2026-01-01T00-00-00Z", 2, complete=True, **change)
     assert find_run.matching(small(), site) is None

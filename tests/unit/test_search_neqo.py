@@ -86,9 +86,7 @@ def test_the_look_back_is_two_bins_and_85_percent(library: Path) -> None:
     assert bins_of(library, steps)[-1]["prev_delv_bytes"] == (15 * first + 85 * second) // 100
 
 
-def test_the_first_comparison_is_at_bin_13_of_a_steady_round_trip_which_expects_what_is_delivered(
-    library: Path,
-) -> None:
+def test_the_first_comparison_is_at_bin_13_of_a_steady_round_trip_and_expects_what_is_delivered(library: Path) -> None:
     row = bins_of(library, one_a_bin(20, sent=1000, acked=1000))[-1]
     assert (row["prev_delv_bytes"], row["curr_delv_bytes"]) == (10_000, 10_000)
     bins = bins_of(library, one_a_bin(23))

@@ -24,21 +24,21 @@ def found(library: Path, ring: ctypes.Array[ctypes.c_uint32], delivered: int) ->
 
 
 @pytest.mark.parametrize("begin", [0, 2**32 - 500])
-def test_the_last_entry_that_is_not_later(startup_library: Path, begin: int) -> None:
-    ring = noted(startup_library, [(begin + 10 * each, each) for each in range(100)])
-    assert [found(startup_library, ring, begin + at) for at in (0, 9, 10, 555, 990, 2000)] == [
+def test_the_last_entry_that_is_not_later(cores: Path, begin: int) -> None:
+    ring = noted(cores, [(begin + 10 * each, each) for each in range(100)])
+    assert [found(cores, ring, begin + at) for at in (0, 9, 10, 555, 990, 2000)] == [
         0, 0, 1, 55, 99, 99,
     ]  # fmt: skip
 
 
-def test_the_oldest_where_it_was_forgotten_and_steps_make_fewer_entries(startup_library: Path) -> None:
-    ring = noted(startup_library, [(each, each) for each in range(3000)])
-    assert found(startup_library, ring, 5) == 3000 - 1024
-    assert noted(startup_library, [(each, each) for each in range(100)], step=10)[0] == 10
+def test_the_oldest_where_it_was_forgotten_and_steps_make_fewer_entries(cores: Path) -> None:
+    ring = noted(cores, [(each, each) for each in range(3000)])
+    assert found(cores, ring, 5) == 3000 - 1024
+    assert noted(cores, [(each, each) for each in range(100)], step=10)[0] == 10
 
 
-def test_what_was_sent_since_raises_what_is_in_flight(startup_library: Path) -> None:
-    ring = noted(startup_library, [(0, 5)])
+def test_what_was_sent_since_raises_what_is_in_flight(cores: Path) -> None:
+    ring = noted(cores, [(0, 5)])
     for inflight in (9, 7):
-        ctypes.CDLL(str(startup_library)).sent_settle(ring, inflight)
-    assert found(startup_library, ring, 0) == 9
+        ctypes.CDLL(str(cores)).sent_settle(ring, inflight)
+    assert found(cores, ring, 0) == 9

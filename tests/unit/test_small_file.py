@@ -39,9 +39,7 @@ def test_a_setting_is_written_and_read_back_whatever_stands_between_its_values(p
 
 
 @pytest.mark.usefixtures("proc")
-def test_a_setting_that_does_not_take_is_refused_and_one_that_this_kernel_lacks_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_setting_that_does_not_take_is_refused_and_one_that_is_absent_named(monkeypatch: pytest.MonkeyPatch) -> None:
     message = r"^kernel: net\.ipv4\.nosuch: must be one of this kernel's settings$"
     with pytest.raises(NodeError, match=message):
         sysctl.write("net.ipv4.nosuch", "1")
@@ -52,9 +50,7 @@ def test_a_setting_that_does_not_take_is_refused_and_one_that_this_kernel_lacks_
         sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3"})
 
 
-def test_the_settings_that_a_node_begins_with_are_written_before_the_rest(
-    proc: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_settings_a_node_begins_with_are_written_first(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(netns, "entered", lambda _node: nullcontext())
     later = ["ip address add 10.0.0.1/24 dev eth1", "sysctl -q -w net.ipv4.nosuch=1"]
     assert netns._set_first("gateway", ["sysctl -q -w net.ipv4.tcp_rmem=7", *later]) == later

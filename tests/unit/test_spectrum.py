@@ -54,7 +54,7 @@ def test_the_published_cycles_are_found_where_they_are(cycle_s: float, min_rtt_m
     ("what", "words"),
     [({"keep": 0.85}, r"are missing.*bridged by straight lines"), ({"uneven": 0.3}, "clock is uneven")],
 )
-def test_lost_probes_are_bridged_an_uneven_clock_is_resampled_and_both_are_reported(
+def test_lost_probes_are_bridged_an_uneven_clock_resampled_and_both_reported(
     what: dict[str, float], words: str
 ) -> None:
     found = spectrum(swinging(2.0, 600.0, 0.1, 120, **what))

@@ -52,9 +52,7 @@ def test_an_invalid_trial_counts_nowhere_else_and_shares_have_wilsons_interval(r
     assert row["chokepoint_lo_pct"] == pytest.approx(0)
 
 
-def test_means_are_over_the_trials_in_which_the_event_happened_from_the_syn_and_from_the_first_data(
-    row: dict[str, object],
-) -> None:
+def test_means_are_over_the_trials_with_the_event_from_the_syn_and_from_the_first_data(row: dict[str, object]) -> None:
     assert (row["exit_s"], row["exit_s_sd"]) == pytest.approx((4, 2))
     assert (row["loss_s"], row["capacity_s"]) == pytest.approx((7, 4))
     assert (row["throughput_mbps"], row["throughput_mbps_sd"]) == pytest.approx((5.75, 1.5))
@@ -81,9 +79,7 @@ def evidence(trial: Trial) -> Evidence:
 
 
 @pytest.mark.parametrize("name", [name for name, rule in rules().items() if rule.constants])
-def test_a_rule_with_its_published_constants_finds_the_capacity_that_it_finds_without(
-    trials: list[Trial], name: str
-) -> None:
+def test_a_rule_with_its_published_constants_finds_what_it_finds_without(trials: list[Trial], name: str) -> None:
     rule = rules()[name]
     assert rule.constants
     for trial in trials:
@@ -94,9 +90,7 @@ def test_a_rule_with_its_published_constants_finds_the_capacity_that_it_finds_wi
 
 
 @pytest.mark.parametrize("name", [name for name, rule in rules().items() if rule.rate_mbps])
-def test_a_rule_by_rate_dates_the_capacity_by_the_window_that_first_makes_its_rate(
-    trials: list[Trial], name: str
-) -> None:
+def test_a_rule_by_rate_dates_the_capacity_by_the_window_that_makes_its_rate(trials: list[Trial], name: str) -> None:
     rule = rules()[name]
     assert rule.rate_mbps
     for trial in trials:
@@ -154,9 +148,7 @@ def test_a_step_that_fewer_than_half_of_the_trials_have_is_left_out(trials: list
     assert table["trials"].min() == 2 or table["t_s"].max() <= 1.01  # type: ignore[operator]
 
 
-def test_a_trial_whose_slow_start_had_one_ack_adds_no_round_trips_and_no_trial_gives_no_average(
-    trials: list[Trial],
-) -> None:
+def test_a_trial_whose_slow_start_had_one_ack_adds_no_round_trips_and_none_no_average(trials: list[Trial]) -> None:
     searches = [trial for trial in trials if trial.cca == "search"]
     first_s = ack_stream(searches[0].acks)["t_us"][0] / 1e6
     alone = slow_start_rtt.averaged(searches, {("search", 2): None}, 0.1)

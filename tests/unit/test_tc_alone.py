@@ -86,9 +86,7 @@ def test_what_tc_cannot_do_is_refused_with_profile_and_field(name: str, refusal:
         shaped_by(try_link(name, ["cubic"], {}), "netem")
 
 
-def test_a_buffer_whose_limit_tc_does_not_show_capacity_on_demand_and_an_unknown_shaper_are_refused(
-    tmp_path: Path,
-) -> None:
+def test_a_buffer_of_unseen_limit_capacity_on_demand_and_an_unknown_shaper_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "small.yml"
     way = "{rate_mbps: 10, delay_ms: 10, buffer_bytes: 1599}"
     file.write_text(f"title: small\ndown: {way}\nup: {{delay_ms: 10}}\nrecorded: []\nassumed: []\n")

@@ -73,9 +73,7 @@ def test_without_its_capture_a_trial_has_the_same_tables(tmp_path: Path) -> None
     assert without.packets.equals(with_it.packets)
 
 
-def test_its_json_has_what_was_requested_and_what_the_node_reported_and_its_log_begins_with_init(
-    tmp_path: Path,
-) -> None:
+def test_its_json_has_what_was_requested_and_reported_and_its_log_begins_with_init(tmp_path: Path) -> None:
     meta = run_trial(job(tmp_path))
     assert (meta["cca"], meta["trial"], meta["scenario"], meta["profile"]) == ("cubic", 3, "test", "test")
     assert (meta["seed"], meta["mss_bytes"], meta["duration_s"]) == (PLAN["seed"], PLAN["mss_bytes"], 4)

@@ -183,9 +183,7 @@ def test_times_count_as_in_every_table_and_what_is_missing_or_came_after_the_end
         ("server", "busy_us", "much", "busy_us"),
     ],
 )
-def test_a_log_that_breaks_its_contract_is_one_line(
-    tmp_path: Path, end: str, field: str, value: object, line: str
-) -> None:
+def test_a_log_out_of_its_contract_is_one_line(tmp_path: Path, end: str, field: str, value: object, line: str) -> None:
     logs = deepcopy({"client": CLIENT, "server": SERVER})
     logs[end][field] = value
     with pytest.raises(UserError) as refused:

@@ -106,9 +106,7 @@ def test_a_cache_of_another_user_is_used_where_it_is_named_and_only_its_owner_wr
             paths.cache()
 
 
-def test_a_package_that_is_not_the_pinned_one_is_refused_unless_the_user_accepts_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_package_that_is_not_the_pinned_one_is_refused_unless_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LAB_DRIFT", raising=False)
     pins = image.locked("world")
     image.require_pinned("world", pins)

@@ -21,7 +21,7 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def test_without_a_bwrap_that_is_requested_a_run_names_it_and_the_command_that_shows_more(
+def test_without_the_requested_bwrap_a_run_names_it_and_the_command_that_shows_more(
     tmp_path: Path, tools: Path
 ) -> None:
     (tools / "bwrap").unlink()
