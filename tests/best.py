@@ -4,7 +4,7 @@
 import ctypes
 from pathlib import Path
 
-from tests.paced_flow import words
+from tests.c_core import words
 
 SAMPLES = 300
 MSS_BYTES = 1000

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.bbr3 import PROBE_RTT, RATE_ONE, Ack, Sent, State, sent
 from tests.bbr3 import Params as BbrParams
-from tests.paced_flow import Link, PacedFlow, Packet, words
+from tests.c_core import words
+from tests.paced_flow import Link, PacedFlow, Packet
 
 ONE = 1 << 16  # of the filter's variance
 BBR = BbrParams()

@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import words
+from tests.c_core import words
 
 MSS_BYTES = 1000
 

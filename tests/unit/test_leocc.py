@@ -23,7 +23,7 @@ def changed(library: Path, rate: float = RATE, rtt_us: int = RTT_US, params: Par
 
 def bounded(flow: Flow) -> bool:
     """Whether a loss has lowered a bound of BBR's."""
-    return min(flow.bbr.inflight_shortterm, flow.bbr.inflight_longterm) < bbr3.INFINITY
+    return bool(min(flow.bbr.inflight_shortterm, flow.bbr.inflight_longterm) < bbr3.INFINITY)
 
 
 class TestReconfigurations:
@@ -40,37 +40,37 @@ class TestReconfigurations:
                 found.append(at_ms)
         return found
 
-    def test_the_first_one_is_at_the_offset_and_the_next_after_a_period(self, startup_library: Path) -> None:
+    def test_the_first_one_is_at_the_offset_and_the_next_after_a_period(self, cores: Path) -> None:
         params = Params(period_ms=2000, offset_ms=1500)
-        assert self.begins(startup_library, params, 8) == [1500, 3500, 5500, 7500]
+        assert self.begins(cores, params, 8) == [1500, 3500, 5500, 7500]
 
-    def test_without_a_period_there_is_none(self, startup_library: Path) -> None:
-        assert self.begins(startup_library, Params(period_ms=0, offset_ms=100), 3) == []
+    def test_without_a_period_there_is_none(self, cores: Path) -> None:
+        assert self.begins(cores, Params(period_ms=0, offset_ms=100), 3) == []
 
 
 class TestThePathAfterAReconfiguration:
     """A phase boundary: what was known of the path before does not hold."""
 
-    def test_a_longer_least_round_trip_is_known_in_two_rounds(self, startup_library: Path) -> None:
-        flow = changed(startup_library, rtt_us=60_000, wait_s=0.4)
+    def test_a_longer_least_round_trip_is_known_in_two_rounds(self, cores: Path) -> None:
+        flow = changed(cores, rtt_us=60_000, wait_s=0.4)
         assert flow.bbr.min_rtt_us == pytest.approx(60_000, rel=0.3)  # and a queue
         assert flow.bbr.min_rtt_us >= 60_000
 
-    def test_bbr_keeps_the_shorter_one(self, startup_library: Path) -> None:
-        flow = changed(startup_library, rtt_us=60_000, params=Params(period_ms=0), wait_s=0.4)
+    def test_bbr_keeps_the_shorter_one(self, cores: Path) -> None:
+        flow = changed(cores, rtt_us=60_000, params=Params(period_ms=0), wait_s=0.4)
         assert flow.bbr.min_rtt_us < 42_000
 
     @pytest.mark.parametrize("share", [0.5, 2.0])
-    def test_the_bandwidth_is_the_new_ones_within_a_second(self, startup_library: Path, share: float) -> None:
-        flow = changed(startup_library, rate=share * RATE, wait_s=1)
+    def test_the_bandwidth_is_the_new_ones_within_a_second(self, cores: Path, share: float) -> None:
+        flow = changed(cores, rate=share * RATE, wait_s=1)
         assert flow.max_bw == pytest.approx(share * RATE, rel=0.25)
 
-    def test_bbr_keeps_the_higher_bandwidth_of_the_path_before(self, startup_library: Path) -> None:
-        flow = changed(startup_library, rate=0.5 * RATE, params=Params(period_ms=0), wait_s=1)
+    def test_bbr_keeps_the_higher_bandwidth_of_the_path_before(self, cores: Path) -> None:
+        flow = changed(cores, rate=0.5 * RATE, params=Params(period_ms=0), wait_s=1)
         assert flow.max_bw == pytest.approx(RATE, rel=0.05)
 
-    def test_it_probes_for_bandwidth_at_once(self, startup_library: Path) -> None:
-        flow = changed(startup_library, wait_s=0.5)
+    def test_it_probes_for_bandwidth_at_once(self, cores: Path) -> None:
+        flow = changed(cores, wait_s=0.5)
         assert any(4_000_000 < begin < 4_300_000 for begin, _ in flow.visits(bbr3.REFILL))
 
 
@@ -84,66 +84,66 @@ class TestLossesAtAReconfiguration:
         flow.path.drop = lambda number: number % 3 == 0 and probes_us <= flow.now_us < probes_us + 20_000
         return flow.run(probes_us / 1e6 + 0.15, until=bounded)
 
-    def test_they_lower_no_bound(self, startup_library: Path) -> None:
-        flow = self.lossy(startup_library, 15_000)
+    def test_they_lower_no_bound(self, cores: Path) -> None:
+        flow = self.lossy(cores, 15_000)
         assert flow.lost > 5
         assert not bounded(flow)
 
-    def test_of_bbr_they_do(self, startup_library: Path) -> None:
-        assert bounded(self.lossy(startup_library, 0))
+    def test_of_bbr_they_do(self, cores: Path) -> None:
+        assert bounded(self.lossy(cores, 0))
 
 
 class TestTheFilteredRate:
     """Where the round trip is above the least one by more than its fluctuation, the bandwidth is the filter's."""
 
     @pytest.mark.parametrize(("above_us", "queues"), [(0, False), (10_000, False), (10_001, True)])
-    def test_the_fluctuation_is_a_parameter(self, startup_library: Path, above_us: int, queues: bool) -> None:
-        core = Core(startup_library, 100_000)
+    def test_the_fluctuation_is_a_parameter(self, cores: Path, above_us: int, queues: bool) -> None:
+        core = Core(cores, 100_000)
         assert core.queues(100_000 + above_us) == queues
 
-    def test_the_filter_follows_the_rate(self, startup_library: Path) -> None:
-        flow = Flow(startup_library, Link(), Params(period_ms=0)).run(3)
+    def test_the_filter_follows_the_rate(self, cores: Path) -> None:
+        flow = Flow(cores, Link(), Params(period_ms=0)).run(3)
         assert flow.filtered == pytest.approx(RATE, rel=0.05)
 
-    def test_its_gain_settles_below_a_quarter(self, startup_library: Path) -> None:
+    def test_its_gain_settles_below_a_quarter(self, cores: Path) -> None:
         """q / r of 1/16 leaves a variance of 0.22 measurements: x^2 + x/16 = 1/16; here while the path gets slower."""
-        flow = Flow(startup_library, Link(), Params(period_ms=0, fluctuation_us=1_000_000)).run(3)
+        flow = Flow(cores, Link(), Params(period_ms=0, fluctuation_us=1_000_000)).run(3)
         for _ in range(40):
             flow.path.rate *= 0.97
             flow.run(0.1)
         assert flow.core.state.variance / ONE == pytest.approx(0.2207, abs=0.01)
 
-    def test_it_does_not_lower_itself_where_the_round_trip_always_shows_a_queue(self, startup_library: Path) -> None:
+    def test_it_does_not_lower_itself_where_the_round_trip_always_shows_a_queue(self, cores: Path) -> None:
         """The path is longer than the least round trip by more than the fluctuation, with or without a queue."""
-        flow = Flow(startup_library, Link(), Params(period_ms=0)).run(3)
+        flow = Flow(cores, Link(), Params(period_ms=0)).run(3)
         flow.path.rtt_us = 60_000
         flow.run(6)
         assert flow.core.queues(60_000)
         assert flow.bandwidth > 0.9 * RATE
 
-    def test_with_a_queue_it_bounds_the_bandwidth(self, startup_library: Path) -> None:
+    def test_with_a_queue_it_bounds_the_bandwidth(self, cores: Path) -> None:
         """The link has become slower, of which the filter of the most does not know yet."""
-        flow = changed(startup_library, rate=0.5 * RATE, params=Params(period_ms=0), wait_s=0.7)
+        flow = changed(cores, rate=0.5 * RATE, params=Params(period_ms=0), wait_s=0.7)
         assert flow.bandwidth < 0.7 * flow.max_bw
 
-    def test_a_large_fluctuation_leaves_it_to_the_filter_of_the_most(self, startup_library: Path) -> None:
+    def test_a_large_fluctuation_leaves_it_to_the_filter_of_the_most(self, cores: Path) -> None:
         params = Params(period_ms=0, fluctuation_us=1_000_000)
-        flow = changed(startup_library, rate=0.5 * RATE, params=params, wait_s=0.7)
+        flow = changed(cores, rate=0.5 * RATE, params=params, wait_s=0.7)
         assert flow.bandwidth == pytest.approx(flow.max_bw, rel=0.01)
 
 
 class TestBbr:
     """All else is BBR's."""
 
-    def test_without_reconfigurations_and_queues_it_is_bbr_ack_for_ack(self, startup_library: Path) -> None:
+    def test_without_reconfigurations_and_queues_it_is_bbr_ack_for_ack(self, cores: Path) -> None:
         params = Params(period_ms=0, fluctuation_us=1_000_000)
-        leocc, bbr = Flow(startup_library, Link(), params).run(8), bbr3.Flow(startup_library, Link()).run(8)
+        leocc, bbr = Flow(cores, Link(), params).run(8), bbr3.Flow(cores, Link()).run(8)
         assert bytes(leocc.bbr) == bytes(bbr.state)
         assert leocc.modes == bbr.modes
 
 
 @pytest.mark.parametrize("wrong", [{"period_ms": 3600001}, {"offset_ms": 3600001}, {"fluctuation_us": 1000001}])
-def test_parameters_out_of_range_are_known_as_such(startup_library: Path, wrong: dict[str, int]) -> None:
-    assert Core(startup_library, RTT_US).valid()
-    assert not Core(startup_library, RTT_US, Params(**wrong)).valid()
-    assert not Core(startup_library, RTT_US, bbr=bbr3.Params(loss_pct=0)).valid()
+def test_parameters_out_of_range_are_known_as_such(cores: Path, wrong: dict[str, int]) -> None:
+    assert Core(cores, RTT_US).valid()
+    assert not Core(cores, RTT_US, Params(**wrong)).valid()
+    assert not Core(cores, RTT_US, bbr=bbr3.Params(loss_pct=0)).valid()

@@ -126,10 +126,10 @@ def test_on_a_recorded_stream_quic_decides_as_the_kernels_search(
 
 
 def test_on_a_recorded_stream_quic_decides_as_the_kernels_rapid_start(
-    bench: Bench, startup_library: Path, tmp_path: Path
+    bench: Bench, cores: Path, tmp_path: Path
 ) -> None:
     events = recorded(SMALL, "rapid_start_quic", bench, tmp_path / "trial")
-    core = rapid_start(startup_library, events)
+    core = rapid_start(cores, events)
     assert decisions("rapid_start", events) == core
     assert {event.kind for event in events} == {"ack", "loss"}
     assert any(w_max for _, _, w_max in core.values())  # to the end of its recovery period
@@ -140,10 +140,10 @@ def test_on_a_recorded_stream_quic_decides_as_the_kernels_rapid_start(
 
 @pytest.mark.parametrize(("params", "retreats"), [({}, False), (RIGHT, False), (TOO_LARGE, True)])
 def test_on_a_recorded_stream_quic_decides_as_the_kernels_careful_resume(
-    bench: Bench, startup_library: Path, tmp_path: Path, params: dict[str, int], retreats: bool
+    bench: Bench, cores: Path, tmp_path: Path, params: dict[str, int], retreats: bool
 ) -> None:
     events = recorded(SMALL, "careful_resume_quic", bench, tmp_path / "trial", **params)
-    core = careful_resume(startup_library, events, **params)
+    core = careful_resume(cores, events, **params)
     assert decisions("careful_resume", events, **params) == core
     jump_bytes = params.get("saved_cwnd_pkts", 0) // 2 * 1472
     assert [window for window, _, _ in core.values()][:1] == ([jump_bytes] if params else [])

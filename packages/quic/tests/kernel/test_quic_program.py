@@ -108,21 +108,21 @@ def path(seed: int, jumps: bool) -> list[Event]:
     return found
 
 
-def test_rapid_starts_core_and_quic_decide_the_same_on_the_same_events(startup_library: Path) -> None:
+def test_rapid_starts_core_and_quic_decide_the_same_on_the_same_events(cores: Path) -> None:
     ended = 0
     for seed in range(STREAMS):
         events = path(seed, jumps=False)
-        core = rapid_start(startup_library, events)
+        core = rapid_start(cores, events)
         assert decisions("rapid_start", events) == core
         ended += any(w_max for _, _, w_max in core.values())
     assert ended > STREAMS // 2  # a recovery period that ends
 
 
-def test_careful_resumes_core_and_quic_decide_the_same_on_the_same_events(startup_library: Path) -> None:
+def test_careful_resumes_core_and_quic_decide_the_same_on_the_same_events(cores: Path) -> None:
     jumped, retreated = 0, 0
     for seed in range(STREAMS):
         events = path(seed, jumps=True)
-        core = careful_resume(startup_library, events, **SAVED)
+        core = careful_resume(cores, events, **SAVED)
         assert decisions("careful_resume", events, **SAVED) == core
         jumped += any(window == JUMP_BYTES for window, _, _ in core.values())
         retreated += any(ssthresh for _, ssthresh, _ in core.values())
