@@ -7,12 +7,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from generate import commands, data, measurements, search_answers
+from generate import commands, conform, data, measurements, search_answers
 
 DOCS = Path(__file__).parents[1]
 MARK = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n<!-- Generated: scripts/docs pages -->\n"
 PAGES = {
     "commands.md": commands.page,
+    "conform-senders.md": conform.page,
     "data.md": data.page,
     "measurements.md": measurements.page,
     "search-answers.md": search_answers.page,

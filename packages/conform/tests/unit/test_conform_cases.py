@@ -159,3 +159,18 @@ def test_a_case_that_needs_what_a_sender_does_not_offer_does_not_apply() -> None
     found = chosen(None, "search/bin-length")
     own = load_senders()["cubic"].model_copy(update={"module_digest": "0123"})
     assert subject(own, found).why_not(found[0]) == "cubic does not offer bins"
+
+
+@pytest.mark.parametrize(
+    ("exit_rule", "case", "reason"),
+    [
+        ("own", "c4/alone", "mine_cubic does not offer places"),
+        ("own", "rfc9743/uses-the-link", None),
+        ("estimated", "rfc9743/uses-the-link", None),
+    ],
+)
+def test_a_stack_of_ones_own_offers_packets_without_their_places(exit_rule: str, case: str, reason: str | None) -> None:
+    quinn = load_senders()["cubic_quic"]
+    own = {"name": "mine_cubic", "transport": "udp", "slow_start_exit": exit_rule, "module_digest": "1"}
+    (found,) = chosen(None, case)
+    assert subject(quinn.model_copy(update=own), [found]).why_not(found) == reason
