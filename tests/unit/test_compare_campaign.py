@@ -175,11 +175,18 @@ def test_a_campaign_of_any_number_names_each_failure_once(tmp_path: Path) -> Non
     assert found.stored is None
 
 
-def test_a_comparison_of_a_fixed_number_of_trials_ends_no_link_early(tmp_path: Path) -> None:
+def test_a_fixed_comparison_ends_no_link_early_and_one_whose_time_is_up_after_the_trial_that_runs(
+    tmp_path: Path,
+) -> None:
     comparison = replace(compared("cubic", "bbr"), fixed=True)
     (state,) = states_of(comparison, tmp_path)
     assert state.trials == comparison.trials == 8
     assert len(state.failures) == 2 * 8  # the kernel is gone: each was tried, although none has a value
+    watched = Watched()
+    (state,) = states_of(compared("cubic", "bbr"), tmp_path, watched=watched, budget_s=0.0)
+    assert (state.budget_used, state.decided) == (True, False)
+    assert len(watched.results) == 1
+    assert len(watched.begun) == 12  # six of each sender were to run
 
 
 def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early() -> None:
@@ -187,14 +194,6 @@ def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early()
     record.begin(record.requested(before, PRIMARY))
     with pytest.raises(UserError, match="fixed=False: must be True, as it is now: run without --resume"):
         record.resumed(record.requested(replace(before, fixed=True), PRIMARY))
-
-
-def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_decided(tmp_path: Path) -> None:
-    watched = Watched()
-    (state,) = states_of(compared("cubic", "bbr"), tmp_path, watched=watched, budget_s=0.0)
-    assert (state.budget_used, state.decided) == (True, False)
-    assert len(watched.results) == 1
-    assert len(watched.begun) == 12  # six of each sender were to run
 
 
 @pytest.mark.parametrize(

@@ -63,14 +63,14 @@ class TestUpdateRule:
         core.ack(rtt_us=2 * LEAST_US, after_us=10 * LEAST_US)
         assert core.cwnd == pytest.approx(100 - 2 / 100, abs=0.001)
 
-    def test_the_standing_round_trip_is_the_least_of_half_a_smoothed_one(self, cores: Path) -> None:
+    def test_the_standing_round_trip_is_the_least_of_half_a_smoothed_one_and_the_least_is_forgotten(
+        self, cores: Path
+    ) -> None:
         """A single late ACK is no queue."""
         core = settled(cores)
         core.round()
         core.ack(rtt_us=2 * LEAST_US)
         assert core.state.standing.now == LEAST_US
-
-    def test_the_least_round_trip_is_forgotten_after_ten_seconds(self, cores: Path) -> None:
         core = settled(cores)
         for _ in range(120):
             core.round(2 * LEAST_US, acks=10)

@@ -51,9 +51,10 @@ def queue(*drops_pkts: int) -> pl.DataFrame:
     return pl.DataFrame({"t_s": [float(n) for n in range(len(drops_pkts))], "drops_pkts": drops_pkts})
 
 
-def test_the_first_drop_is_the_first_sample_that_shows_one() -> None:
+def test_the_first_drop_is_the_first_sample_that_shows_one_but_just_before_the_end() -> None:
     assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
     assert first_drop_s(queue(0, 0)) is None
+    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +75,6 @@ def test_first_loss_and_first_drop_must_explain_each_other(
 ) -> None:
     found = agrees_with_drops(loss_s, queue(*drops), base_rtt_ms=600, drain_s=2.0, end_s=30.0)
     assert found is agrees, why
-
-
-def test_a_drop_just_before_the_end_may_stay_unseen() -> None:
-    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
 
 
 def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_drained() -> None:

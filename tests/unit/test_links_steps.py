@@ -49,15 +49,13 @@ MODELLED = [
 
 
 @given(series, series)
-def test_put_together_every_change_of_each_is_there_once(one: Steps, other: Steps) -> None:
+def test_put_together_every_change_of_each_is_there_and_a_sum_has_the_sum_of_the_means(
+    one: Steps, other: Steps
+) -> None:
     both = list(merged(one, other))
     assert [t_s for t_s, _ in both] == sorted({t_s for source in (one, other) for t_s, _ in rows(source)})
     for t_s, values in both:
         assert values == tuple(max(row for row in rows(q) if row[0] <= t_s)[1] for q in (one, other))
-
-
-@given(series, series)
-def test_the_mean_of_a_sum_is_the_sum_of_the_means(one: Steps, other: Steps) -> None:
     assert mean(added(one, other), 120.0) == pytest.approx(mean(one, 120.0) + mean(other, 120.0))
 
 

@@ -73,8 +73,13 @@ class TestIncreasingTheCongestionWindow:
 class TestCongestionHandling:
     """The window of the first recovery period."""
 
-    def test_a_period_begins_with_nine_tenths(self, cores: Path) -> None:
+    def test_a_period_begins_with_nine_tenths_and_more_acknowledged_or_lost_is_never_more_window(
+        self, cores: Path
+    ) -> None:
         assert Core(cores).recovering(1000, 0, 0) == 900
+        core = Core(cores)
+        assert [core.recovering(900, n, 0) for n in (0, 100, 500)] == [810, 790, 710]
+        assert [core.recovering(900, 0, n) for n in (0, 100, 500)] == [810, 720, 360]
 
     @given(held=st.integers(400, 10**6), lost_share=st.fractions(0, Fraction(2, 3)))
     def test_it_ends_at_beta_of_what_the_path_holds_for_any_loss(
@@ -91,11 +96,6 @@ class TestCongestionHandling:
         assert window >= max(2, before * 7 // 30)
         assert window >= min(14, before * 9 // 10)  # 0.7 of the initial window
         assert window <= max(2, before * 9 // 10)
-
-    def test_more_acknowledged_or_lost_is_never_more_window(self, cores: Path) -> None:
-        core = Core(cores)
-        assert [core.recovering(900, n, 0) for n in (0, 100, 500)] == [810, 790, 710]
-        assert [core.recovering(900, 0, n) for n in (0, 100, 500)] == [810, 720, 360]
 
 
 class TestHandingOverToCubic:

@@ -28,14 +28,11 @@ def panel_of(values: Sequence[float | None]) -> Panel:
     return Panel("round trip", "ms", pl.DataFrame({"t_s": [1.0 * n for n in range(len(values))], "value": values}))
 
 
-def test_every_quantity_with_a_value_has_a_panel() -> None:
+def test_every_quantity_has_a_panel_that_keeps_the_extremes_of_each_stretch() -> None:
     rates = {"rate_down_mbps": [1.0, 2.0], "rate_up_mbps": pl.Series([None, None], dtype=pl.Float64)}
     frame = pl.DataFrame({"t_s": [0.0, 1.0], **rates, "rtt_ms": [None, 5.0], "lost": [True, False]})
     shown = panels(Recording(frame, "series", "goodput", "test", "made", ()))
     assert [panel.name for panel in shown] == ["rate down, goodput", "round trip", "probes lost in 0.01 s"]
-
-
-def test_the_extremes_of_each_stretch_are_kept_and_one_without_a_value_stays_empty() -> None:
     assert panel_of([1.0, None, None, 4.0]).spans(3)["low"].to_list() == [1.0, None, 4.0]
     spans = panel_of([5.0, 1.0, 9.0, 5.0, 5.0]).spans(2)
     assert spans.select("low", "high").rows() == [(1.0, 5.0), (5.0, 9.0)]
