@@ -45,10 +45,15 @@ def test_an_ack_is_taken_in_one_way_delay_after_the_client_sent_it() -> None:
     assert ((both["t_s"] - both["sent_s"] - UP_S).abs() < 1e-4).all()
 
 
-def test_before_any_loss_the_threshold_is_missing_and_the_window_is_the_initial_one() -> None:
+def test_the_window_is_the_initial_one_before_any_loss_and_what_came_then_is_named() -> None:
     assert ACKS["ssthresh_pkts"][0] is None
     assert ACKS["cwnd_pkts"][0] == 10
     assert ACKS["ssthresh_pkts"].drop_nulls().max() < 1000  # type: ignore[operator]
+    retransmits, states = retransmit_table(EVENTS, CLOCK), state_table(EVENTS, CLOCK)
+    assert set(retransmits["state"]) <= {"established", "fin_wait1", "close_wait"}
+    assert set(states["state"]) <= {"open", "disorder", "cwr", "recovery", "loss"}
+    assert "recovery" in set(states["state"])
+    assert retransmits["t_s"][0] >= states.filter(pl.col("state") == "recovery")["t_s"][0]
 
 
 def test_sequences_are_relative_and_continue_past_their_wrap() -> None:
@@ -61,11 +66,3 @@ def test_sequences_are_relative_and_continue_past_their_wrap() -> None:
     table = ack_table({"tcp:tcp_probe": probe}, CLOCK, {0: 0, 1: 2**32 - 200})
     assert table["snd_una_bytes"].to_list() == [100, 190, 290]
     assert table["snd_nxt_bytes"].to_list() == [190, 290, 390]
-
-
-def test_retransmissions_and_states_are_named() -> None:
-    retransmits, states = retransmit_table(EVENTS, CLOCK), state_table(EVENTS, CLOCK)
-    assert set(retransmits["state"]) <= {"established", "fin_wait1", "close_wait"}
-    assert set(states["state"]) <= {"open", "disorder", "cwr", "recovery", "loss"}
-    assert "recovery" in set(states["state"])
-    assert retransmits["t_s"][0] >= states.filter(pl.col("state") == "recovery")["t_s"][0]

@@ -91,13 +91,18 @@ def test_labels_may_be_numbers_and_policies_in_small_letters(tmp_path: Path) -> 
     assert (found.labels["site"], found.labels["prod"], found.image_pull_policy) == ("3", "true", "always")
 
 
-def test_an_empty_list_of_links_and_an_empty_file_are_said_in_words(tmp_path: Path) -> None:
+def test_an_empty_list_and_an_empty_file_are_said_in_words_and_two_faults_both_named(tmp_path: Path) -> None:
     changed = content()
     changed["topology"]["links"] = []
     assert "topology.links=[]: must be of at least 1 entries" in faults(tmp_path, changed)
     (tmp_path / "none.clab.yml").write_text("")
     with pytest.raises(UserError, match="content=None: must be a mapping of fields"):
         read_topology(str(tmp_path / "none.clab.yml"), "test")
+    (tmp_path / "mine.yml").write_text(PROFILE)
+    with pytest.raises(UserError) as refused:
+        read_profile(tmp_path / "mine.yml")
+    fields = [line.split(": ")[1].split("=")[0] for line in str(refused.value).split("\n")]
+    assert fields == ["down.rate_mbps", "down.delay_ms", "down.buffer_bytes", "assumed"]
 
 
 def test_fields_that_a_node_takes_in_from_another_are_its_own(tmp_path: Path) -> None:
@@ -163,14 +168,6 @@ def test_a_fault_is_named_with_its_rule(tmp_path: Path, place: tuple[str, ...], 
         here = here[part]
     here[place[-1]] = value
     assert any(each.startswith(line) for each in faults(tmp_path, changed)), faults(tmp_path, changed)
-
-
-def test_two_faults_of_a_profile_are_both_named(tmp_path: Path) -> None:
-    (tmp_path / "mine.yml").write_text(PROFILE)
-    with pytest.raises(UserError) as refused:
-        read_profile(tmp_path / "mine.yml")
-    fields = [line.split(": ")[1].split("=")[0] for line in str(refused.value).split("\n")]
-    assert fields == ["down.rate_mbps", "down.delay_ms", "down.buffer_bytes", "assumed"]
 
 
 def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Path) -> None:
