@@ -21,13 +21,21 @@ ACKS = ack_table(EVENTS, CLOCK, CAPTURE.server_isn)
 UP_S = 0.05  # of the captured trial
 
 
-def test_every_row_is_an_ack_of_the_data_flow_and_the_control_connection_is_left_out() -> None:
+def test_every_row_is_an_ack_of_the_data_flow_and_its_window_begins_as_the_initial_one() -> None:
     assert set(ACKS["flow"]) == {1}
     sent = CAPTURE.packets.filter((pl.col("flow") == 1) & ~pl.col("to_client"))
     assert ACKS.height <= sent.height
     control = next(port for port, flow in CAPTURE.client_ports.items() if flow == 0)
     assert (EVENTS["tcp:tcp_probe"]["dport"] == control).any()
     assert ACKS.height == int((EVENTS["tcp:tcp_probe"]["dport"] != control).sum())
+    assert ACKS["ssthresh_pkts"][0] is None
+    assert ACKS["cwnd_pkts"][0] == 10
+    assert ACKS["ssthresh_pkts"].drop_nulls().max() < 1000  # type: ignore[operator]
+    retransmits, states = retransmit_table(EVENTS, CLOCK), state_table(EVENTS, CLOCK)
+    assert set(retransmits["state"]) <= {"established", "fin_wait1", "close_wait"}
+    assert set(states["state"]) <= {"open", "disorder", "cwr", "recovery", "loss"}
+    assert "recovery" in set(states["state"])
+    assert retransmits["t_s"][0] >= states.filter(pl.col("state") == "recovery")["t_s"][0]
 
 
 def test_an_ack_is_taken_in_one_way_delay_after_the_client_sent_it() -> None:
@@ -43,17 +51,6 @@ def test_an_ack_is_taken_in_one_way_delay_after_the_client_sent_it() -> None:
     both = taken.join(sent, on="ack_bytes")
     assert both.height > 50
     assert ((both["t_s"] - both["sent_s"] - UP_S).abs() < 1e-4).all()
-
-
-def test_the_window_is_the_initial_one_before_any_loss_and_what_came_then_is_named() -> None:
-    assert ACKS["ssthresh_pkts"][0] is None
-    assert ACKS["cwnd_pkts"][0] == 10
-    assert ACKS["ssthresh_pkts"].drop_nulls().max() < 1000  # type: ignore[operator]
-    retransmits, states = retransmit_table(EVENTS, CLOCK), state_table(EVENTS, CLOCK)
-    assert set(retransmits["state"]) <= {"established", "fin_wait1", "close_wait"}
-    assert set(states["state"]) <= {"open", "disorder", "cwr", "recovery", "loss"}
-    assert "recovery" in set(states["state"])
-    assert retransmits["t_s"][0] >= states.filter(pl.col("state") == "recovery")["t_s"][0]
 
 
 def test_sequences_are_relative_and_continue_past_their_wrap() -> None:

@@ -180,9 +180,7 @@ def test_a_campaign_of_any_number_names_each_failure_once(tmp_path: Path) -> Non
     assert found.stored is None
 
 
-def test_a_fixed_comparison_ends_no_link_early_and_one_whose_time_is_up_after_the_trial_that_runs(
-    tmp_path: Path,
-) -> None:
+def test_a_fixed_comparison_ends_no_link_early_and_one_out_of_time_after_its_trial(tmp_path: Path) -> None:
     comparison = replace(compared("cubic", "bbr"), fixed=True)
     (state,) = states_of(comparison, tmp_path)
     assert state.trials == comparison.trials == 8

@@ -134,9 +134,7 @@ def test_a_link_whose_recording_is_not_fetched_has_its_stand_in_under_that_ones_
     assert second.endswith("leo-starlink-15s, a modelled link, stands in")
 
 
-def test_an_own_link_without_recording_and_stand_in_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_own_link_without_recording_or_stand_in_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     mine = tmp_path / "mine.yml"
     content = yaml.safe_load(profile_files()["lte-att"].read_text())

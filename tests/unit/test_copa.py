@@ -87,15 +87,13 @@ class TestUpdateRule:
 class TestVelocity:
     """It doubles with each window in one direction, once there were three."""
 
-    def test_three_windows_in_one_direction_come_first(self, cores: Path) -> None:
+    def test_three_windows_in_one_direction_come_first_and_a_change_makes_it_one(self, cores: Path) -> None:
         core = settled(cores)
         velocities = []
         for _ in range(8):
             core.round()
             velocities.append(core.state.velocity)
         assert velocities == [1, 1, 1, 1, 1, 2, 4, 8]  # the first window turns the direction, three follow
-
-    def test_a_change_of_direction_makes_it_one(self, cores: Path) -> None:
         core = settled(cores)
         for _ in range(8):
             core.round()

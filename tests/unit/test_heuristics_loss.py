@@ -40,21 +40,18 @@ def test_the_first_loss_is_the_third_duplicate_ack(fields: list[dict[str, Any]],
     assert first_loss_s(acks(*fields)) == found_s
 
 
-def test_acks_of_the_server_and_of_other_flows_do_not_count_and_those_without_sack_information_do() -> None:
+def test_the_first_loss_is_of_acks_with_sack_and_the_first_drop_of_a_sample() -> None:
     packets = acks(*[SAME] * 6)
     assert first_loss_s(packets.with_columns(to_client=True)) is None
     assert first_loss_s(packets.with_columns(flow=pl.lit(0, pl.UInt8))) is None
     assert first_loss_s(packets.with_columns(sack_edges=pl.lit(None, pl.UInt8))) == 3.0
+    assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
+    assert first_drop_s(queue(0, 0)) is None
+    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
 
 
 def queue(*drops_pkts: int) -> pl.DataFrame:
     return pl.DataFrame({"t_s": [float(n) for n in range(len(drops_pkts))], "drops_pkts": drops_pkts})
-
-
-def test_the_first_drop_is_the_first_sample_that_shows_one_but_just_before_the_end() -> None:
-    assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
-    assert first_drop_s(queue(0, 0)) is None
-    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
 
 
 @pytest.mark.parametrize(

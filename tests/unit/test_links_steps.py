@@ -49,9 +49,7 @@ MODELLED = [
 
 
 @given(series, series)
-def test_put_together_every_change_of_each_is_there_and_a_sum_has_the_sum_of_the_means(
-    one: Steps, other: Steps
-) -> None:
+def test_merged_steps_have_every_change_and_a_sum_has_the_sum_of_the_means(one: Steps, other: Steps) -> None:
     both = list(merged(one, other))
     assert [t_s for t_s, _ in both] == sorted({t_s for source in (one, other) for t_s, _ in rows(source)})
     for t_s, values in both:

@@ -40,16 +40,13 @@ def test_the_memory_and_the_trace_hold_what_they_need() -> None:
     assert 1024 + events_kb <= sizes.trace_kb(LINK, DURATION_S, MSS_BYTES) < 1025 + events_kb
 
 
-def test_the_capture_holds_two_seconds_of_headers_at_the_fastest() -> None:
+def test_the_capture_holds_two_seconds_at_the_fastest_and_the_trace_of_requests_what_they_need() -> None:
     segments = 2 * 20e6 / 8 / MSS_BYTES
     assert 2 + 2 * segments * 192 / 1e6 <= sizes.ring_mb(LINK, MSS_BYTES) < 3 + 2 * segments * 192 / 1e6
     faster = down(rate_mbps=Steps.of([(0.0, 20.0), (1.0, 2000.0)]))
     assert sizes.ring_mb(faster, MSS_BYTES) > 50 * sizes.ring_mb(LINK, MSS_BYTES) / 2
     followed = down(rate_mbps=None)  # delivery opportunities: their mean rate stands for all
     assert sizes.ring_mb(followed, MSS_BYTES) == sizes.ring_mb(LINK, MSS_BYTES)
-
-
-def test_the_trace_of_requests_is_no_longer_than_they_need() -> None:
     requested_kb = 1.5 * 2 * 1_448_000 / MSS_BYTES * 160 / 1024
     without = sizes.trace_kb(LINK, 600, MSS_BYTES, 0)
     assert sizes.trace_kb(LINK, 600, MSS_BYTES, 1_448_000) - without == pytest.approx(requested_kb, abs=1)

@@ -55,9 +55,7 @@ def job(folder: Path, backend: Recorded | None = None) -> Job:
     return Job(experiment, "cubic", 3, folder / "trials" / "cubic-003", backend or Recorded())  # type: ignore[arg-type]
 
 
-def test_a_trial_has_its_tables_its_capture_and_digests_and_no_draft_and_without_the_capture_the_same(
-    tmp_path: Path,
-) -> None:
+def test_a_trial_has_its_tables_capture_and_digests_and_without_the_capture_the_same(tmp_path: Path) -> None:
     meta = run_trial(job(tmp_path))
     folder = tmp_path / "trials" / "cubic-003"
     assert {path.name for path in folder.iterdir()} == {*STORED, "client.pcapng.zst", SUMS}
