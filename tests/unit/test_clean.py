@@ -94,7 +94,7 @@ def test_a_users_folder_is_not_marked_when_used_as_a_cache(tmp_path: Path, monke
     assert not (tmp_path / "home" / MARKER).exists()
 
 
-def test_the_cache_is_emptied_of_what_the_lab_made_also_before_the_marker(cache: Path) -> None:
+def test_the_cache_is_emptied_of_what_the_lab_made(cache: Path) -> None:
     home(cache)
     (cache / f"kernel-{DIGESTS[0]}").symlink_to(cache / "Documents")
     list(tidy(with_cache=True))
@@ -102,6 +102,9 @@ def test_the_cache_is_emptied_of_what_the_lab_made_also_before_the_marker(cache:
     kept = {path.name for path in cache.iterdir() if not path.name.endswith((".lock", ".use"))}
     assert kept == {MARKER, ".git", ".ssh", "Documents", "kernel-sources", "build.log", ".notes.draft"}
     assert (cache / "Documents/dear").read_text() == "mine"
+
+
+def test_a_cache_from_before_the_marker_is_known_by_its_names(cache: Path) -> None:
     (cache / MARKER).unlink()
     list(tidy(with_cache=True))
     assert codes(cache) == []
