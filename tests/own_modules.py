@@ -45,6 +45,16 @@ def start(body: str) -> str:
     return f"static void hook(struct sock *sk)\n{{\n\t{body}\n}}\n"
 
 
+def acking(body: str) -> str:
+    """Return the source of a module whose cong_avoid hook is given."""
+    return source(code=hook(body), cong_avoid="hook")
+
+
+def at(name: str, body: str) -> str:
+    """Return the source of a module whose init or release hook is given."""
+    return source(code=start(body), **{name: "hook"})
+
+
 def written(folder: Path, content: str, name: str = "own.c") -> Path:
     """Write a source into a folder."""
     file = folder / name
@@ -65,19 +75,11 @@ REPORTING = source(
     ),
     cong_avoid="hook",
 )
-CRASHES_LATE = source(
-    code=hook(
-        """tcp_reno_cong_avoid(sk, ack, acked);
+CRASHES_LATE = acking("""tcp_reno_cong_avoid(sk, ack, acked);
 	if (tcp_sk(sk)->delivered > 3000)
-		*(volatile int *)8 = 1;"""
-    ),
-    cong_avoid="hook",
-)
+		*(volatile int *)8 = 1;""")
 
 NULL = "*(volatile int *)8 = 1;"
-STATE = "struct state {\n\tchar bytes[200];\n};\n"
-USE_P = "WRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
-MEMORY = "volatile char *p = kmalloc(32, GFP_ATOMIC);\n\n"
 # What a build refuses, and in which line.
 UNBUILDABLE = {
     "not C": ("this is not C\n", r"own\.c:1:1: error: unknown type name 'this'"),
@@ -125,31 +127,22 @@ FAULTY = {
         HEAD + "static int __init own_init(void)\n{\n\treturn 0;\n}\nmodule_init(own_init);\n" + LICENCE,
         r"loading: module own: algorithms=none: must register a congestion control",
     ),
-    "NULL in init": (source(code=start(NULL), init="hook"), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
-    "NULL in a hook": (source(code=hook(NULL), cong_avoid="hook"), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
-    "NULL in release": (source(code=start(NULL), release="hook"), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
+    "NULL in init": (at("init", NULL), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
+    "NULL in a hook": (acking(NULL), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
+    "NULL in release": (at("release", NULL), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
     "an endless loop in a hook": (
-        source(code=hook("for (;;)\n\t\tbarrier();"), cong_avoid="hook"),
+        acking("for (;;)\n\t\tbarrier();"),
         r"own\.c:\d+: .*a hook does not return, in hook\+0x\w+: virtual kernel: no end after \d+ s of processor time",
     ),
     "memory that grows without end": (
-        source(
-            code=hook(
-                "void *p;\n\n\tdo {\n\t\tp = kzalloc(1 << 22, GFP_ATOMIC);\n\t} while (p);\n"
-                "\ttcp_reno_cong_avoid(sk, ack, acked);"
-            ),
-            cong_avoid="hook",
+        acking(
+            "void *p;\n\n\tdo {\n\t\tp = kzalloc(1 << 22, GFP_ATOMIC);\n\t} while (p);\n"
+            "\ttcp_reno_cong_avoid(sk, ack, acked);"
         ),
         r"the kernel's memory is used up",
     ),
-    "cwnd 0": (
-        source(code=hook("tcp_sk(sk)->snd_cwnd = 0;"), cong_avoid="hook"),
-        r"own: cwnd_pkts=0: must be at least 1",
-    ),
-    "cwnd huge": (
-        source(code=hook("tcp_sk(sk)->snd_cwnd = 1U << 30;"), cong_avoid="hook"),
-        r"own: cwnd_pkts=1073741824: must be at most 1000000",
-    ),
+    "cwnd 0": (acking("tcp_sk(sk)->snd_cwnd = 0;"), r"own: cwnd_pkts=0: must be at least 1"),
+    "cwnd huge": (acking("tcp_sk(sk)->snd_cwnd = 1U << 30;"), r"own: cwnd_pkts=1073741824: must be at most 1000000"),
     "an init that fails": (
         source(
             end=REGISTER.replace("return tcp_register_congestion_control(&own)", "return -EINVAL")
@@ -163,7 +156,7 @@ FAULTY = {
         r"own\.c:\d+: smoke test: loading: a hook does not return, in own_init\+0x",
     ),
     "a release hook without end": (
-        source(code=start("for (;;)\n\t\tbarrier();"), release="hook"),
+        at("release", "for (;;)\n\t\tbarrier();"),
         r"own\.c:\d+: smoke test: a flow of own: a hook does not return, in hook\+0x",
     ),
     "unregistered twice": (
@@ -174,13 +167,13 @@ FAULTY = {
         ),
         r"unloading: a bad pointer",
     ),
-    "a state that is freed": (source(code=start("kfree(inet_csk_ca(sk));"), release="hook"), r"a bad pointer"),
+    "a state that is freed": (at("release", "kfree(inet_csk_ca(sk));"), r"a bad pointer"),
     "a constant division by zero": (
-        source(code=hook("tcp_sk(sk)->snd_cwnd /= (acked - acked);"), cong_avoid="hook"),
+        acking("tcp_sk(sk)->snd_cwnd /= (acked - acked);"),
         r"an illegal instruction, as a constant division by zero becomes",
     ),
     "a power-off": (
-        "#include <linux/reboot.h>\n" + source(code=hook("kernel_power_off();"), cong_avoid="hook"),
+        "#include <linux/reboot.h>\n" + acking("kernel_power_off();"),
         r"virtual kernel: exit status 0.*something ended the kernel|a hook that sleeps",
     ),
     "a name with a slash": (source(name="../x"), r"name='\.\./x': must be letters, digits and _ \. - only"),
@@ -190,28 +183,17 @@ FAULTY = {
 # What only the sanitized kernel's checks notice.
 UNCLEAN = {
     "a write beyond the end": (
-        source(
-            code=start(
-                "char *p = kmalloc(32, GFP_ATOMIC);\n\n\tif (p)\n\t\t((volatile char *)p)[40] = 1;\n\tkfree(p);"
-            ),
-            init="hook",
-        ),
+        at("init", "char *p = kmalloc(32, GFP_ATOMIC);\n\n\tif (p)\n\t\t((volatile char *)p)[40] = 1;\n\tkfree(p);"),
         r"own\.c:\d+: smoke test in the sanitized kernel: .*BUG: KASAN: slab-out-of-bounds.*in hook\+0x",
     ),
     "a write after free": (
-        source(
-            code=start("char *p = kmalloc(32, GFP_ATOMIC);\n\n\tkfree(p);\n\tif (p)\n\t\t((volatile char *)p)[3] = 1;"),
-            init="hook",
-        ),
+        at("init", "char *p = kmalloc(32, GFP_ATOMIC);\n\n\tkfree(p);\n\tif (p)\n\t\t((volatile char *)p)[3] = 1;"),
         r"own\.c:\d+: .*BUG: KASAN: slab-use-after-free",
     ),
-    "a hook that sleeps": (source(code=hook("msleep(1);"), cong_avoid="hook"), r"a hook that sleeps"),
-    "a WARN": (source(code=start("WARN_ON(1);"), init="hook"), r"own\.c:8: .*WARNING: "),
+    "a hook that sleeps": (acking("msleep(1);"), r"a hook that sleeps"),
+    "a WARN": (at("init", "WARN_ON(1);"), r"own\.c:8: .*WARNING: "),
     "memory that nobody frees": (
-        source(
-            code=start("void *p = kzalloc(64, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"),
-            init="hook",
-        ),
+        at("init", "void *p = kzalloc(64, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"),
         r"memory that neither release nor the module's exit frees",
     ),
 }

@@ -23,12 +23,15 @@ def rescaled(row: Bins) -> int:
 
 
 @every_version
-@interpolating
-def test_missed_bins_leave_the_newest_and_equal_ends_are_no_reason_to_skip(search_library: Path, name: str) -> None:
+def test_missed_bins_leave_the_newest_full_bin_alone(search_library: Path, name: str) -> None:
     """Draft -00: the loop that clears missed bins began at the newest full one, and at index -1 in the first."""
     last = decide_as(search_library, name, one_ack_a_bin([100] * 20).without(18))[-1]
     assert last["curr_delv_bytes"] == 1000
-    # 2.0 and 2.5: interpolation between equal neighbours returned 0, and no decision was made.
+
+
+@interpolating
+def test_equal_bins_at_both_ends_are_no_reason_to_skip_the_check(search_library: Path, name: str) -> None:
+    """2.0 and 2.5: interpolation between equal neighbours returned 0, and no decision was made."""
     last = decide_as(search_library, name, one_ack_a_bin([100] * 40, last_rtt_us=2 * BIN_US + 10))[-1]
     assert last["verdict"] == EXIT
 

@@ -21,13 +21,21 @@ ACKS = ack_table(EVENTS, CLOCK, CAPTURE.server_isn)
 UP_S = 0.05  # of the captured trial
 
 
-def test_every_row_is_an_ack_of_the_data_flow_and_the_control_connection_is_left_out() -> None:
+def test_every_row_is_an_ack_of_the_data_flow_and_its_window_begins_as_the_initial_one() -> None:
     assert set(ACKS["flow"]) == {1}
     sent = CAPTURE.packets.filter((pl.col("flow") == 1) & ~pl.col("to_client"))
     assert ACKS.height <= sent.height
     control = next(port for port, flow in CAPTURE.client_ports.items() if flow == 0)
     assert (EVENTS["tcp:tcp_probe"]["dport"] == control).any()
     assert ACKS.height == int((EVENTS["tcp:tcp_probe"]["dport"] != control).sum())
+    assert ACKS["ssthresh_pkts"][0] is None
+    assert ACKS["cwnd_pkts"][0] == 10
+    assert ACKS["ssthresh_pkts"].drop_nulls().max() < 1000  # type: ignore[operator]
+    retransmits, states = retransmit_table(EVENTS, CLOCK), state_table(EVENTS, CLOCK)
+    assert set(retransmits["state"]) <= {"established", "fin_wait1", "close_wait"}
+    assert set(states["state"]) <= {"open", "disorder", "cwr", "recovery", "loss"}
+    assert "recovery" in set(states["state"])
+    assert retransmits["t_s"][0] >= states.filter(pl.col("state") == "recovery")["t_s"][0]
 
 
 def test_an_ack_is_taken_in_one_way_delay_after_the_client_sent_it() -> None:
@@ -45,12 +53,6 @@ def test_an_ack_is_taken_in_one_way_delay_after_the_client_sent_it() -> None:
     assert ((both["t_s"] - both["sent_s"] - UP_S).abs() < 1e-4).all()
 
 
-def test_before_any_loss_the_threshold_is_missing_and_the_window_is_the_initial_one() -> None:
-    assert ACKS["ssthresh_pkts"][0] is None
-    assert ACKS["cwnd_pkts"][0] == 10
-    assert ACKS["ssthresh_pkts"].drop_nulls().max() < 1000  # type: ignore[operator]
-
-
 def test_sequences_are_relative_and_continue_past_their_wrap() -> None:
     port = next(port for port, flow in CAPTURE.client_ports.items() if flow == 1)
     kind = [("t_ns", "<i8"), ("dport", "<u2"), ("snd_cwnd", "<u4"), ("ssthresh", "<u4"), ("srtt", "<u4")]
@@ -61,11 +63,3 @@ def test_sequences_are_relative_and_continue_past_their_wrap() -> None:
     table = ack_table({"tcp:tcp_probe": probe}, CLOCK, {0: 0, 1: 2**32 - 200})
     assert table["snd_una_bytes"].to_list() == [100, 190, 290]
     assert table["snd_nxt_bytes"].to_list() == [190, 290, 390]
-
-
-def test_retransmissions_and_states_are_named() -> None:
-    retransmits, states = retransmit_table(EVENTS, CLOCK), state_table(EVENTS, CLOCK)
-    assert set(retransmits["state"]) <= {"established", "fin_wait1", "close_wait"}
-    assert set(states["state"]) <= {"open", "disorder", "cwr", "recovery", "loss"}
-    assert "recovery" in set(states["state"])
-    assert retransmits["t_s"][0] >= states.filter(pl.col("state") == "recovery")["t_s"][0]

@@ -33,6 +33,10 @@ LINKS = {
 }
 SENDERS = ("search", "cubic", "cubic_plain", "bbr")
 OF_FLOWS = ("packets", "acks", "exits")
+OF_A_RULE = ("exit_class", "capacity_s", "median_mbps")
+PCT = [f"{each}{end}_pct" for each in ("early", "chokepoint", "late") for end in ("", "_lo", "_hi")]
+CAPACITY = ("capacity_s", "capacity_s_sd", "capacity_trials", "capacity_from_data_s", "capacity_from_data_s_sd")
+SUMS_OF_A_RULE = ("judged", *PCT, *CAPACITY)
 SIZES = (1, 2, 5, 10, 50, 200)  # of 100 kB
 
 
@@ -87,7 +91,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stored]:
     return found
 
 
-def as_text(table: pl.DataFrame) -> str:
+def as_text(table: pl.DataFrame, *by_rule: str) -> str:
+    """Write a row per trial or sender: what a rule finds has a column per rule, and everything else is once there."""
+    if by_rule:
+        once = [name for name in table.columns if name not in (*by_rule, "heuristic")]
+        table = table.pivot("heuristic", index=once, values=by_rule)
     return table.with_columns(cs.float().round_sig_figs(6)).write_csv()
 
 
@@ -97,7 +105,7 @@ def rounded(value: float | None) -> float | None:
 
 def test_the_outcome_of_each_trial_by_each_rule_is_the_approved_one(runs: dict[str, Stored]) -> None:
     rows = [each.judged.outcomes.select(pl.lit(name).alias("link"), pl.all()) for name, each in runs.items()]
-    text = as_text(pl.concat(rows))
+    text = as_text(pl.concat(rows), *OF_A_RULE)
     assert text == approved("judgement-outcomes.csv", text)
 
 
@@ -124,5 +132,5 @@ def test_the_sums_of_each_run_are_the_approved_ones(runs: dict[str, Stored]) -> 
         }
         steps = averaged(each.run.trials, full_s, 0.1)
         text += f"# {name}: {each.link}; shown: {sorted(representatives(each.judged.outcomes).items())}\n"
-        text += as_text(summary) + as_text(steps.gather_every(5))
+        text += as_text(summary, *SUMS_OF_A_RULE) + as_text(steps.gather_every(5))
     assert text == approved("judgement-sums.txt", text)

@@ -103,10 +103,14 @@ class TestUnvalidated:
         params = replace(SAVED, saved_cwnd_pkts=saved, max_jump_pkts=most)
         assert reconnoitred(cores, params)[1] == Change(jump, 0)
 
-    def test_pipe_size_grows_by_what_is_acknowledged(self, cores: Path) -> None:
+    def test_pipe_size_grows_by_what_is_acknowledged_and_the_window_keeps_the_initial_one(self, cores: Path) -> None:
         core = jumped(cores)
         core.ack(snd_una=11_000, snd_nxt=60_000, acked_pkts=3, before_pkts=50, flight_pkts=47, cwnd_pkts=150)
         assert (core.phase, core.pipe_pkts) == (UNVALIDATED, 32)
+        core = Core(cores)
+        core.ack(snd_una=1000, snd_nxt=INITIAL)
+        core.ack(snd_una=INITIAL, snd_nxt=12_000, flight_pkts=2)
+        assert core.ack(snd_una=12_001, snd_nxt=13_000, before_pkts=2, flight_pkts=1, cwnd_pkts=150) == Change(10, 0)
 
     @pytest.mark.parametrize(
         "event",
@@ -123,18 +127,10 @@ class TestUnvalidated:
         assert core.phase == VALIDATING
 
     @pytest.mark.parametrize(("flight", "window"), [(9, 30), (30, 30)])
-    def test_one_that_did_not_use_the_window_gets_pipe_size_and_is_done(
-        self, cores: Path, flight: int, window: int
-    ) -> None:
+    def test_one_below_its_window_gets_pipe_size_and_is_done(self, cores: Path, flight: int, window: int) -> None:
         core = jumped(cores)
         change = core.ack(snd_nxt=60_000, snd_una=39_001, before_pkts=flight + 1, flight_pkts=flight, cwnd_pkts=150)
         assert (core.phase, change) == (NORMAL, Change(window, 0))
-
-    def test_without_congestion_the_window_is_no_less_than_the_initial_one(self, cores: Path) -> None:
-        core = Core(cores)
-        core.ack(snd_una=1000, snd_nxt=INITIAL)
-        core.ack(snd_una=INITIAL, snd_nxt=12_000, flight_pkts=2)
-        assert core.ack(snd_una=12_001, snd_nxt=13_000, before_pkts=2, flight_pkts=1, cwnd_pkts=150) == Change(10, 0)
 
     def test_a_path_that_changes_and_congestion_lead_to_the_safe_retreat(self, cores: Path) -> None:
         core = jumped(cores)

@@ -282,7 +282,7 @@ def test_a_machine_of_which_nothing_was_measured_is_no_proof() -> None:
     assert failed == {"processors taken in the busiest second", "processors taken by other machines, worst second"}
 
 
-def test_a_download_of_a_size_may_end_before_its_time_and_not_after_it() -> None:
+def test_a_download_of_a_size_may_end_before_its_time_and_a_late_one_lasts_by_iperf3s_own() -> None:
     for changed_s, ok in ((-0.8, True), (0.05, True), (0.3, False)):
         parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
         parts[0]["flows"][0]["size_bytes"] = 100_000
@@ -290,10 +290,7 @@ def test_a_download_of_a_size_may_end_before_its_time_and_not_after_it() -> None
         lasted_ns = round((parts[0]["flows"][0]["duration_s"] + changed_s) * 1e9)
         download["until_ns"] = download["data_ns"] + lasted_ns
         assert checked(*parts)["download lasted at most"]["ok"] == ok
-
-
-def test_a_download_whose_first_data_came_late_lasted_its_time_by_iperf3s_own() -> None:
-    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
     late_first_data(*parts)
     assert checked(*parts)["download lasted"]["ok"]
     parts[1]["downloads"][0]["iperf3"] = None

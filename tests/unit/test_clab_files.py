@@ -92,13 +92,18 @@ def test_labels_may_be_numbers_and_policies_in_small_letters(tmp_path: Path) -> 
     assert (found.labels["site"], found.labels["prod"], found.image_pull_policy) == ("3", "true", "always")
 
 
-def test_an_empty_list_of_links_and_an_empty_file_are_said_in_words(tmp_path: Path) -> None:
+def test_an_empty_list_and_an_empty_file_are_said_in_words_and_two_faults_both_named(tmp_path: Path) -> None:
     changed = content()
     changed["topology"]["links"] = []
     assert "topology.links=[]: must be of at least 1 entries" in faults(tmp_path, changed)
     (tmp_path / "none.clab.yml").write_text("")
     with pytest.raises(UserError, match="content=None: must be a mapping of fields"):
         read_topology(str(tmp_path / "none.clab.yml"), "test")
+    (tmp_path / "mine.yml").write_text(PROFILE)
+    with pytest.raises(UserError) as refused:
+        read_profile(tmp_path / "mine.yml")
+    fields = [line.split(": ")[1].split("=")[0] for line in str(refused.value).split("\n")]
+    assert fields == ["down.rate_mbps", "down.delay_ms", "down.buffer_bytes", "assumed"]
 
 
 def test_fields_that_a_node_takes_in_from_another_are_its_own(tmp_path: Path) -> None:
@@ -262,14 +267,6 @@ def test_a_path_may_end_in_yaml(tmp_path: Path) -> None:
     file = Path(written(tmp_path, content())).rename(tmp_path / "mine.clab.yaml")
     require_link(None, str(file))
     assert load_topology(str(file), "test").plain() == load_topology("path", "test").plain()
-
-
-def test_two_faults_of_a_profile_are_both_named(tmp_path: Path) -> None:
-    (tmp_path / "mine.yml").write_text(PROFILE)
-    with pytest.raises(UserError) as refused:
-        read_profile(tmp_path / "mine.yml")
-    fields = [line.split(": ")[1].split("=")[0] for line in str(refused.value).split("\n")]
-    assert fields == ["down.rate_mbps", "down.delay_ms", "down.buffer_bytes", "assumed"]
 
 
 def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Path) -> None:

@@ -144,12 +144,17 @@ def test_trials_of_a_lab_that_did_not_know_a_field_of_a_stanza_are_taken_over(ea
     assert reuse(experiment, folder, site(tmp_path), keep_capture=False) == 2
 
 
-def test_a_damaged_trial_is_not_taken_over(earlier: Path, tmp_path: Path) -> None:
+def test_a_damaged_trial_is_not_taken_over_and_those_that_are_are_counted(earlier: Path, tmp_path: Path) -> None:
     (earlier / "trials/cubic-001/packets.parquet").write_bytes(b"PAR1")
     experiment = compared("cubic", "reno").experiment(WIRED, 2)
     folder = run_folder.create(experiment, site(tmp_path))
     reuse(experiment, folder, site(tmp_path), keep_capture=False)
     assert names(folder) == ["cubic-002"]
+    comparison = replace(compared("cubic", "reno"), links=links(["wired", "wifi-high"]))
+    began = f"{earlier.name}+"  # after it
+    options = RunOptions(workers=1, keep_capture=False)
+    states = list(states_of(comparison, tmp_path, began, options=options))
+    assert [state.reused for state in states] == [2] * len(states)
 
 
 def test_on_a_disk_that_links_nothing_trials_are_run_again_and_no_draft_is_left(
@@ -175,11 +180,16 @@ def test_a_campaign_of_any_number_names_each_failure_once(tmp_path: Path) -> Non
     assert found.stored is None
 
 
-def test_a_comparison_of_a_fixed_number_of_trials_ends_no_link_early(tmp_path: Path) -> None:
+def test_a_fixed_comparison_ends_no_link_early_and_one_out_of_time_after_its_trial(tmp_path: Path) -> None:
     comparison = replace(compared("cubic", "bbr"), fixed=True)
     (state,) = states_of(comparison, tmp_path)
     assert state.trials == comparison.trials == 8
     assert len(state.failures) == 2 * 8  # the kernel is gone: each was tried, although none has a value
+    watched = Watched()
+    (state,) = states_of(compared("cubic", "bbr"), tmp_path, watched=watched, budget_s=0.0)
+    assert (state.budget_used, state.decided) == (True, False)
+    assert len(watched.results) == 1
+    assert len(watched.begun) == 12  # six of each sender were to run
 
 
 def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early() -> None:
@@ -187,14 +197,6 @@ def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early()
     record.begin(record.requested(before, PRIMARY))
     with pytest.raises(UserError, match="fixed=False: must be True, as it is now: run without --resume"):
         record.resumed(record.requested(replace(before, fixed=True), PRIMARY))
-
-
-def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_decided(tmp_path: Path) -> None:
-    watched = Watched()
-    (state,) = states_of(compared("cubic", "bbr"), tmp_path, watched=watched, budget_s=0.0)
-    assert (state.budget_used, state.decided) == (True, False)
-    assert len(watched.results) == 1
-    assert len(watched.begun) == 12  # six of each sender were to run
 
 
 @pytest.mark.parametrize(
@@ -216,14 +218,6 @@ def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and
     undecided = state.undecided["wired"] + state.tied["wired"]
     assert [(pair.first, pair.second) for pair in undecided] == left
     assert state.decided == (not state.undecided["wired"])
-
-
-def test_trials_of_earlier_comparisons_are_counted_over_all_links(earlier: Path, tmp_path: Path) -> None:
-    comparison = replace(compared("cubic", "reno"), links=links(["wired", "wifi-high"]))
-    began = f"{earlier.name}+"  # after it
-    options = RunOptions(workers=1, keep_capture=False)
-    states = list(states_of(comparison, tmp_path, began, options=options))
-    assert [state.reused for state in states] == [2] * len(states)
 
 
 def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

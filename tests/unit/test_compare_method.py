@@ -34,16 +34,13 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: Compared)
     assert not [line for line in method(comparison, plan, PRIMARY) if "a kernel of its own" in line]
 
 
-def test_the_page_states_whose_receiver_begins_with_another_window(compared: Compared) -> None:
+def test_the_page_states_another_initial_window_and_a_fixed_number_of_trials(compared: Compared) -> None:
     comparison = compared[0]
     first, *_ = comparison.senders
     hasty = comparison.senders[first].model_copy(update={"first_window_pkts": 8192})
     senders = {**comparison.senders, first: hasty}
     lines = method(replace(comparison, senders=senders), looks_of(comparison), PRIMARY)
     assert lines[-1] == f"The receiver of {hasty.label} begins with 8192 packets, and not with 44."
-
-
-def test_the_page_states_that_the_number_of_trials_was_fixed(compared: Compared) -> None:
     fixed = replace(compared[0], fixed=True)
     first = method(fixed, looks_of(fixed), PRIMARY)[0]
     assert f"Each sender had {fixed.trials} trials on each link" in first

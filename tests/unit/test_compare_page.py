@@ -117,9 +117,7 @@ def test_senders_share_a_rank_until_they_separate(compared: Compared) -> None:
     assert geo.places[PRIMARY]["cubic_plain"].best > 1
 
 
-def test_an_object_or_rival_that_no_download_had_is_no_measure(
-    compared: Compared, written: tuple[Path, Ranked]
-) -> None:
+def test_an_object_or_rival_of_no_download_is_no_measure(compared: Compared, written: tuple[Path, Ranked]) -> None:
     for found in compared[1]:
         assert "object_100000" in found.values
         assert "object_20000000" not in found.values

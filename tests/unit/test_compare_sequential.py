@@ -112,11 +112,15 @@ def test_what_a_look_has_separated_stays_separated(differences: list[int]) -> No
     assert found == sorted(found, reverse=True)
 
 
-def test_a_trial_without_a_value_is_no_evidence() -> None:
+def test_a_trial_without_a_value_is_no_evidence_and_many_pairs_are_tested_by_drawn_patterns() -> None:
     plan = looks(MOST, 1)
     assert level([1.0, None] * 6, plan) == level([1.0] * 6, looks(6, 1))
     assert level([None] * MOST, plan) == 1.0
     assert level([0.0] * MOST, plan) == 1.0
+    plan = looks(2 * ENUMERATED_PAIRS, 6)
+    alike = [float(1 + number % 3) * (-1) ** number for number in range(2 * ENUMERATED_PAIRS)]
+    assert not rejects(alike, plan)
+    assert rejects([abs(each) for each in alike], plan)
 
 
 @settings(max_examples=25)
@@ -230,10 +234,3 @@ def test_a_pair_that_may_still_separate_is_not_given_up() -> None:
 def test_the_unit_of_a_measure_changes_no_level(differences: list[int], unit: float) -> None:
     plan = looks(MOST, 6)
     assert level([each * unit for each in differences], plan) == level(differences, plan)
-
-
-def test_more_pairs_than_can_be_enumerated_are_tested_by_drawn_patterns() -> None:
-    plan = looks(2 * ENUMERATED_PAIRS, 6)
-    alike = [float(1 + number % 3) * (-1) ** number for number in range(2 * ENUMERATED_PAIRS)]
-    assert not rejects(alike, plan)
-    assert rejects([abs(each) for each in alike], plan)

@@ -35,11 +35,14 @@ def test_each_link_stands_once_for_each_value_and_runs_with_it_in_a_folder_of_it
     assert [each.name for each in found] == ["compare-wired-down.delay_ms-10", "compare-wired-down.delay_ms-40"]
 
 
-def test_a_parameter_of_a_sender_varies_for_it_alone() -> None:
+def test_a_parameter_of_a_sender_varies_for_it_alone_and_too_many_points_are_refused() -> None:
     comparison = compared("search.threshold_pct=20,35")
     experiment = comparison.experiment(comparison.links[0], 1)
     assert experiment.ccas["search"].params == {"threshold_pct": 20}
     assert experiment.ccas["cubic"].params == {}
+    values = ",".join(map(str, range(1, 102)))
+    with pytest.raises(UserError, match="--vary: points=202: must be at most 200: these are 4848 trials"):
+        compared(f"down.delay_ms={values}", links="wired,wired-shared")
 
 
 def test_a_stand_in_keeps_the_points_apart() -> None:
@@ -50,12 +53,6 @@ def test_a_stand_in_keeps_the_points_apart() -> None:
         assert profile
         names.append(as_link(link, profile).name)
     assert names == ["lte-verizon-model-down.loss_pct-0", "lte-verizon-model-down.loss_pct-1"]
-
-
-def test_too_many_points_are_refused() -> None:
-    values = ",".join(map(str, range(1, 102)))
-    with pytest.raises(UserError, match="--vary: points=202: must be at most 200: these are 4848 trials"):
-        compared(f"down.delay_ms={values}", links="wired,wired-shared")
 
 
 @pytest.mark.parametrize(

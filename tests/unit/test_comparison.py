@@ -54,11 +54,14 @@ def test_the_first_trials_have_the_same_links_whatever_their_number() -> None:
     assert [draw(few, number) for number in (1, 2)] == [draw(many, number) for number in (1, 2)]
 
 
-def test_a_geo_link_has_the_ends_of_the_recorded_downloads_also_in_a_quick_comparison_which_has_no_rival() -> None:
+def test_a_geo_link_has_the_recorded_ends_and_room_for_a_second_download_only_with_a_rival() -> None:
     geo, link = load_scenario("geo")[1], KINDS["geo"]
     assert (link.profile, link.mtu_bytes, link.pacing) == (geo.profile, geo.mtu_bytes, geo.pacing)
     assert links(None, quick=True) == tuple(link for link in KINDS.values() if not link.rival)
     assert links(["geo"], quick=True) == (link,)
+    assert Link("a", "wired-clean", 5).topology == "path"
+    assert Link("a", "wired-clean", 5, rival="cubic").topology == "dumbbell"
+    assert [link.name for link in links(["wired-shared"])] == ["wired-shared"]
 
 
 @pytest.mark.parametrize(
@@ -73,13 +76,10 @@ def test_links_that_cannot_be_compared_are_refused(names: list[str], rule: str) 
         links(names)
 
 
-def test_a_profile_is_a_link_of_the_given_duration_or_the_usual_one_unless_it_is_a_kind_of_link() -> None:
+def test_every_kind_of_link_is_a_profile_of_the_lab_and_another_one_lasts_as_long_as_given() -> None:
     assert links(["geo-small"], duration_s=9)[0].duration_s == 9
     assert links(["geo-small"])[0].duration_s == PROFILE_S
     assert links(["geo-viasat", "wifi-medium"])[0] == KINDS["geo"]
-
-
-def test_every_kind_of_link_lasts_some_seconds_has_a_heading_on_the_first_page_and_a_profile_of_the_lab() -> None:
     assert [name for name, link in KINDS.items() if not link.duration_s > 0] == []
     assert [link.name for link in KINDS.values() if kind_of(link.profile) == OTHER] == []
     assert {link.profile for link in KINDS.values()} <= set(profile_files())
@@ -134,9 +134,7 @@ def test_a_link_whose_recording_is_not_fetched_has_its_stand_in_under_that_ones_
     assert second.endswith("leo-starlink-15s, a modelled link, stands in")
 
 
-def test_an_own_link_without_recording_and_stand_in_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_own_link_without_recording_or_stand_in_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     mine = tmp_path / "mine.yml"
     content = yaml.safe_load(profile_files()["lte-att"].read_text())
@@ -157,9 +155,3 @@ def test_a_link_of_a_comparison_has_the_mtu_and_the_pacing_of_the_scenarios_over
         if link.profile == profile:
             assert (link.mtu_bytes, link.pacing) in {(one.mtu_bytes, one.pacing) for one in known}
             assert link.pacing == "fq"
-
-
-def test_a_link_has_room_for_a_second_download_only_where_it_has_a_rival() -> None:
-    assert Link("a", "wired-clean", 5).topology == "path"
-    assert Link("a", "wired-clean", 5, rival="cubic").topology == "dumbbell"
-    assert [link.name for link in links(["wired-shared"])] == ["wired-shared"]

@@ -43,9 +43,11 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "own"
 
 
-def test_a_confined_program_works_in_its_folder(own: Path) -> None:
+def test_a_confined_program_works_in_its_folder_and_does_not_start_when_its_parent_has_gone(own: Path) -> None:
     done = run("mkdir a && echo x >a/b && mv a/b c && rm c && rmdir a && echo whole", own)
     assert done.stdout == "whole\n", done.stderr
+    done = subprocess.run(confined("echo started", own, parent=1), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 @pytest.mark.parametrize(
@@ -148,11 +150,6 @@ def test_a_confined_program_reaches_no_process_no_socket_and_no_mode(own: Path, 
     assert done.stdout.startswith("refused "), done.stdout + done.stderr
     after = (own.parent / "secret").stat()
     assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
-
-
-def test_a_confined_program_does_not_start_when_its_parent_has_gone(own: Path) -> None:
-    done = subprocess.run(confined("echo started", own, parent=1), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_a_program_has_none_of_the_keys_of_the_session() -> None:

@@ -63,14 +63,14 @@ class TestUpdateRule:
         core.ack(rtt_us=2 * LEAST_US, after_us=10 * LEAST_US)
         assert core.cwnd == pytest.approx(100 - 2 / 100, abs=0.001)
 
-    def test_the_standing_round_trip_is_the_least_of_half_a_smoothed_one(self, cores: Path) -> None:
+    def test_the_standing_round_trip_is_the_least_of_half_a_smoothed_one_and_the_least_is_forgotten(
+        self, cores: Path
+    ) -> None:
         """A single late ACK is no queue."""
         core = settled(cores)
         core.round()
         core.ack(rtt_us=2 * LEAST_US)
         assert core.state.standing.now == LEAST_US
-
-    def test_the_least_round_trip_is_forgotten_after_ten_seconds(self, cores: Path) -> None:
         core = settled(cores)
         for _ in range(120):
             core.round(2 * LEAST_US, acks=10)
@@ -87,15 +87,13 @@ class TestUpdateRule:
 class TestVelocity:
     """It doubles with each window in one direction, once there were three."""
 
-    def test_three_windows_in_one_direction_come_first(self, cores: Path) -> None:
+    def test_three_windows_in_one_direction_come_first_and_a_change_makes_it_one(self, cores: Path) -> None:
         core = settled(cores)
         velocities = []
         for _ in range(8):
             core.round()
             velocities.append(core.state.velocity)
         assert velocities == [1, 1, 1, 1, 1, 2, 4, 8]  # the first window turns the direction, three follow
-
-    def test_a_change_of_direction_makes_it_one(self, cores: Path) -> None:
         core = settled(cores)
         for _ in range(8):
             core.round()

@@ -85,7 +85,7 @@ def test_only_several_trials_are_copies() -> None:
     assert copied(rows("a")) == copied(rows("a", "b")) == {}
 
 
-def test_a_table_states_that_trials_are_one_and_gives_it_no_interval_and_no_spread(stored: Stored) -> None:
+def test_a_table_and_a_sentence_state_that_trials_are_one(stored: Stored) -> None:
     summary = summarise(stored.judged.outcomes, SENDERS).filter(heuristic=LASTING)
     row = summary.row(0, named=True)
     assert (row["trials"], row["valid"], row["distinct"], row["judged"]) == (20, 20, 1, 1)
@@ -93,14 +93,11 @@ def test_a_table_states_that_trials_are_one_and_gives_it_no_interval_and_no_spre
     classes = tables(summary, stored.run.ccas, [])[0].groups[0].rows[0].cells
     assert classes[1] == "20 of 20: all the same, one"
     assert classes[3] in ("1 of 1", "0 of 1")
-
-
-def test_the_sentence_of_a_run_states_it(stored: Stored) -> None:
     summary = summarise(stored.judged.outcomes, SENDERS)
     assert "20 trials, all the same: one" in headline(summary, stored.run.ccas, LASTING)[0]
 
 
-def test_copies_are_not_tested_and_not_ranked(stored: Stored) -> None:
+def test_copies_are_neither_tested_nor_ranked_and_more_of_them_hopeless(stored: Stored) -> None:
     found = of_run(stored)
     assert found.copied == dict.fromkeys(SENDERS, TRIALS)
     for name, tested in found.pairs.items():
@@ -108,9 +105,6 @@ def test_copies_are_not_tested_and_not_ranked(stored: Stored) -> None:
         assert found.unranked[name] == "all trials the same: one, no rank"
     row = matrix([Linked(found)], dict.fromkeys(SENDERS, "a sender"), ["search"], lambda _: None).rows[0]
     assert row.trials == "20 trials each; all the same, one: search, cubic"
-
-
-def test_more_trials_of_two_senders_that_repeat_themselves_are_hopeless(stored: Stored) -> None:
     assert all(pair.hopeless for tested in of_run(stored).pairs.values() for pair in tested)
 
 

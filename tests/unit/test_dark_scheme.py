@@ -33,13 +33,10 @@ def test_a_surface_is_darker_than_whatever_is_drawn_on_it(dark: str) -> None:
     assert luminance(dark) < min(map(luminance, PALETTE.values()))
 
 
-def test_each_colour_of_a_sender_and_of_a_figure_has_its_own() -> None:
+def test_each_colour_has_its_dark_one_and_paper_stays_light() -> None:
     figures = (LAB / "figures").glob("*.py")
     drawn = {colour for file in figures for colour in re.findall(r'"(#[0-9a-f]{6})"', file.read_text())}
     senders = {stanza.colour.lower() for stanza in load_ccas().values() if stanza.colour}
     assert (drawn | senders) - PALETTE.keys() - SURFACES.keys() == set()
-
-
-def test_the_rules_hold_on_dark_screens_alone_and_paper_stays_light() -> None:
     assert css().startswith("@media screen and (prefers-color-scheme: dark) {")
     assert '.plate [style*="fill: #0072b2"]' in css()

@@ -99,15 +99,12 @@ def test_the_tables_of_a_run_have_the_described_columns_and_nulls_only_where_des
         assert {column for column in nulls if "; null " not in columns[column].meaning} == set()
 
 
-def test_every_file_of_the_sample_is_described() -> None:
+def test_every_file_of_the_sample_is_described_and_every_field_has_a_meaning() -> None:
     tables = {f"{name}.parquet" for name in TRIAL_TABLES}
     for folder in TRIALS:
         assert {file.name for file in folder.iterdir()} <= {*TRIAL_FILES, *tables}
     files = {file.name for file in SAMPLE.iterdir() if file.is_file()}
     assert files <= set(RUN_FILES)
-
-
-def test_every_field_has_a_meaning_and_a_nullable_one_states_when() -> None:
     for _, contract in JSON_FILES.values():
         for part in parts(contract):
             assert part.__doc__

@@ -27,7 +27,7 @@ def test_every_real_file_is_named_with_its_size_and_checksum() -> None:
     assert named_ones == {name: (len(content), sha256(content)) for name, content in contents.items()}
 
 
-def test_a_recording_states_where_it_comes_from_and_what_its_numbers_mean() -> None:
+def test_a_recording_states_where_it_is_from_what_its_numbers_mean_and_its_licence() -> None:
     lte = dataset("lte-mahimahi/TMobile-LTE-short.down")
     assert lte.url == (
         "https://raw.githubusercontent.com/ravinet/mahimahi/ae477d437615b972217498ba52be07db17a15618"
@@ -35,6 +35,10 @@ def test_a_recording_states_where_it_comes_from_and_what_its_numbers_mean() -> N
     )
     assert lte.recorded == ["capacity"]
     assert lte.origin.licence == "GPL-3.0-or-later"
+    logs = dataset("geo-viasat-logs/viasat-9").origin
+    assert logs.terms == "no licence (for your own use, cannot be passed on)"
+    assert not logs.may_be_passed_on
+    assert dataset("leo-leocc/bw_example").origin.terms == "MIT"
 
 
 def test_a_path_with_spaces_is_quoted_in_the_url_and_of_an_archive_all_is_downloaded() -> None:
@@ -59,13 +63,6 @@ def test_an_unknown_name_is_refused_and_a_recording_that_was_not_fetched_names_t
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     with pytest.raises(UserError, match=r"run 'lab traces fetch leo-leocc/bw_example'$"):
         path_of("leo-leocc/bw_example")
-
-
-def test_what_has_no_licence_is_named_as_such() -> None:
-    logs = dataset("geo-viasat-logs/viasat-9").origin
-    assert logs.terms == "no licence (for your own use, cannot be passed on)"
-    assert not logs.may_be_passed_on
-    assert dataset("leo-leocc/bw_example").origin.terms == "MIT"
 
 
 GOOD = stanza({"a.txt": b"1 2 3"})

@@ -164,16 +164,13 @@ def test_a_killed_replacement_leaves_a_file_that_agrees_with_its_digest(tmp_path
     assert len(digests["run.json"]) == 2
 
 
-def test_sha256sum_checks_a_trial_too(tmp_path: Path) -> None:
+def test_sha256sum_checks_a_trial_too_and_a_small_file_is_read_in_little_memory(tmp_path: Path) -> None:
     (tmp_path / "table.parquet").write_bytes(b"content")
     write_digests(tmp_path)
     check = ["sha256sum", "--check", "--strict", SUMS]
     assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     (tmp_path / "table.parquet").write_bytes(b"Content")
     assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 1
-
-
-def test_a_small_file_is_read_in_little_memory_whatever_its_limit(tmp_path: Path) -> None:
     file = tmp_path / "small"
     file.write_bytes(b"x" * 10)
     assert read_plain(file, 1 << 50) == b"x" * 10

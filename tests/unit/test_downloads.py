@@ -67,16 +67,13 @@ def test_it_lasts_from_the_first_data_segment_for_its_time_and_agrees_with_iperf
     assert found["retransmits_pkts"] == found["iperf3"]["retransmits_pkts"]
 
 
-def test_it_ends_with_iperf3_where_the_first_data_came_late() -> None:
+def test_a_download_ends_with_iperf3_where_the_first_data_came_late() -> None:
     early: Any = copy.deepcopy(NODE)
     early["downloads"][0]["until_ns"] = early["downloads"][0]["data_ns"] + 1_200_000_000
     (found,) = downloads.measure(PLAN, early, TABLES)
     assert found["seconds"] == pytest.approx(1.2)
     (whole,) = downloads.measure(PLAN, NODE, TABLES)
     assert found["bytes"] < whole["bytes"]
-
-
-def test_a_segment_that_came_before_with_other_ends_counts_what_is_new_of_it() -> None:
     assert counted([(1, 1448), (1449, 1448), (1000, 1000), (2000, 2000)]) == 3999
 
 

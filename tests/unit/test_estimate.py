@@ -15,14 +15,11 @@ def forgotten() -> None:
     estimate._costs.cache_clear()
 
 
-def test_a_scenario_takes_as_long_as_was_measured() -> None:
+def test_a_scenario_takes_as_long_as_was_measured_and_another_one_lies_among_those() -> None:
     stored = json.loads(MEASURED.read_text())
     for row in stored["scenarios"]:
         found = minutes(row["scenario"], row["trials"], row["duration_s"], stored["machine"]["cores"])
         assert found == pytest.approx(row["trials"] * row["wall_s"] / 60)
-
-
-def test_another_one_lies_among_those_that_were_measured() -> None:
     stored = json.loads(MEASURED.read_text())
     known = [minutes(row["scenario"], 10, 30, 1) for row in stored["scenarios"]]
     assert min(known) <= minutes("of a user", 10, 30, 1) <= max(known)

@@ -32,12 +32,9 @@ def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microsec
     assert reported["rtt_us"].to_list() == pytest.approx(samples_us, abs=8 + 7)  # of whole microseconds
 
 
-def test_what_an_ack_delivered_is_what_the_next_row_finds_acknowledged() -> None:
+def test_an_ack_delivered_what_the_next_row_finds_acknowledged_and_has_the_smoothed_rtt_without_a_sample() -> None:
     reported = ack_stream(probed((600, 1449), (600, 2897), (600, 5793)))
     assert reported.select("t_us", "delivered_bytes").rows() == [(0, 2897), (1_000_000, 5793)]
     assert ack_stream(probed((640, 1), (640, 1), (645, 1449)))["t_us"].to_list() == [1_000_000]  # not the handshake's
-
-
-def test_an_ack_without_a_sample_has_the_smoothed_rtt_and_other_flows_are_left_out() -> None:
     assert ack_stream(probed((640, 1449), (640, 2897)))["rtt_us"].to_list() == [640_000]
     assert ack_stream(probed((640, 1449), (640, 2897)), flow=2).is_empty()

@@ -73,16 +73,13 @@ def drained(qdisc: pl.DataFrame, from_s: float) -> pl.DataFrame:
     return qdisc.with_columns(backlog_bytes=pl.when(pl.col("t_s") > from_s).then(0).otherwise("backlog_bytes"))
 
 
-def test_a_sender_that_drains_the_full_link_on_purpose_has_not_left_early() -> None:
+def test_after_the_exit_what_was_in_flight_stays_so_and_draining_on_purpose_is_not_early() -> None:
     changing = replace(STEADY, spell=(0.9, 8.0, FAST / 2))
     full_s, qdisc = found(changing), download(changing).qdisc()
     assert full_s is not None
     exit_s = full_s + 0.3
     assert lasting.capacity_s(drained(qdisc, exit_s), changing.link, exit_s) == full_s
     assert lasting.capacity_s(drained(qdisc, exit_s), changing.link) is None
-
-
-def test_after_the_exit_what_was_in_flight_then_stays_so() -> None:
     queue = Queue.of(download(STEADY).qdisc(), STEADY.link)
     left, rtt = 150, round(STEADY.base_rtt_ms / 1000 / EVERY_S)
     kept = lasting.kept(queue, float(queue.t_s[left]))

@@ -44,24 +44,21 @@ def test_the_capacity_is_traced_back_from_twice_the_minimum_rtt_to_half_of_it(
     assert capacity_s(series(*points), MIN_RTT_MS) == found_s
 
 
-def test_the_smallest_offset_is_removed_and_a_retransmission_counts_by_its_own_timestamp() -> None:
+def test_the_smallest_offset_is_removed_and_half_the_minimum_rtt_is_a_sign_of_a_queue() -> None:
     assert offsets(arrivals(305, 300, 340))["offset_ms"].to_list() == pytest.approx([5, 0, 40])
     again = [packet(t_s, True, len_bytes=1448, tsval=tsval) for t_s, tsval in ((0.3, 1000), (2.3, 3000))]
     assert offsets(pl.DataFrame(again, schema=PACKETS))["offset_ms"].to_list() == pytest.approx([0, 0])
     assert offsets(pl.DataFrame([packet(0.3, True)], schema=PACKETS)).is_empty()  # pure ACKs have none
+    shown = series((1.0, 0), (2.0, 300), (3.0, 100))
+    assert filling(shown, MIN_RTT_MS, t_s=2.5)
+    assert not filling(shown, MIN_RTT_MS, t_s=3.0)
+    assert not filling(shown, MIN_RTT_MS, t_s=0.5)
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_neither_clock_difference_nor_wrap_of_the_timestamp_matters(first_tsval: int) -> None:
     found = offsets(arrivals(300, 310, 900, 305, first_tsval=first_tsval))["offset_ms"].to_list()
     assert found == pytest.approx([0, 10, 600, 5])
-
-
-def test_half_the_minimum_rtt_at_the_exit_is_a_sign_of_a_queue() -> None:
-    shown = series((1.0, 0), (2.0, 300), (3.0, 100))
-    assert filling(shown, MIN_RTT_MS, t_s=2.5)
-    assert not filling(shown, MIN_RTT_MS, t_s=3.0)
-    assert not filling(shown, MIN_RTT_MS, t_s=0.5)
 
 
 def test_in_a_modelled_slow_start_the_rule_lags_the_true_capacity_by_less_than_three_rtts() -> None:

@@ -40,20 +40,18 @@ def test_the_first_loss_is_the_third_duplicate_ack(fields: list[dict[str, Any]],
     assert first_loss_s(acks(*fields)) == found_s
 
 
-def test_acks_of_the_server_and_of_other_flows_do_not_count_and_those_without_sack_information_do() -> None:
+def test_the_first_loss_is_of_acks_with_sack_and_the_first_drop_of_a_sample() -> None:
     packets = acks(*[SAME] * 6)
     assert first_loss_s(packets.with_columns(to_client=True)) is None
     assert first_loss_s(packets.with_columns(flow=pl.lit(0, pl.UInt8))) is None
     assert first_loss_s(packets.with_columns(sack_edges=pl.lit(None, pl.UInt8))) == 3.0
+    assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
+    assert first_drop_s(queue(0, 0)) is None
+    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
 
 
 def queue(*drops_pkts: int) -> pl.DataFrame:
     return pl.DataFrame({"t_s": [float(n) for n in range(len(drops_pkts))], "drops_pkts": drops_pkts})
-
-
-def test_the_first_drop_is_the_first_sample_that_shows_one() -> None:
-    assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
-    assert first_drop_s(queue(0, 0)) is None
 
 
 @pytest.mark.parametrize(
@@ -74,10 +72,6 @@ def test_first_loss_and_first_drop_must_explain_each_other(
 ) -> None:
     found = agrees_with_drops(loss_s, queue(*drops), base_rtt_ms=600, drain_s=2.0, end_s=30.0)
     assert found is agrees, why
-
-
-def test_a_drop_just_before_the_end_may_stay_unseen() -> None:
-    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
 
 
 def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_drained() -> None:

@@ -51,13 +51,12 @@ def test_a_base_rtt_of_three_samples_is_enough_and_one_of_two_is_not(base_rtt_ms
     assert capacity_s(sampled(lambda t_s: t_s >= 0.295), link) == (found_s and pytest.approx(found_s))
 
 
-def test_what_was_sent_before_the_queue_stood_does_not_count() -> None:
+def test_what_never_fills_the_link_or_came_before_the_queue_is_no_capacity() -> None:
     late = sampled(lambda t_s: t_s >= 0.3).with_columns(sent_bytes=pl.col("sent_bytes").clip(upper_bound=300_000))
     assert capacity_s(late, LINK) is None
-
-
-def test_an_outage_is_no_capacity() -> None:
     assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0), LinkCapacity.constant(0, RTT_MS)) is None
+    path = Path(rate_mbps=8, base_rtt_ms=200, exit_cwnd_pkts=40)
+    assert capacity_s(download(path).tables()["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms)) is None
 
 
 def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:
@@ -68,8 +67,3 @@ def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandw
     at_that_time = tables["acks"].filter(pl.col("t_s") <= found_s)["cwnd_pkts"][-1]
     bdp_pkts = path.rate_mbps * 1e6 * path.base_rtt_ms / 1000 / 8 / 1514
     assert bdp_pkts < 2 * at_that_time < 4 * bdp_pkts
-
-
-def test_a_window_far_below_the_bandwidth_delay_product_never_fills_it() -> None:
-    path = Path(rate_mbps=8, base_rtt_ms=200, exit_cwnd_pkts=40)
-    assert capacity_s(download(path).tables()["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms)) is None

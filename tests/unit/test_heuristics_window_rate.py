@@ -40,12 +40,9 @@ def test_a_rate_is_reached_with_the_ack_that_makes_its_window(rate_mbps: float |
     assert first_reached_s(doubling(), MSS_BYTES, rate_mbps, flow=2) is None  # other flows do not count
 
 
-def test_a_longer_rtt_makes_less_of_the_same_window() -> None:
+def test_a_longer_rtt_makes_less_of_the_same_window_and_an_ack_of_the_first_byte_counts() -> None:
     slower = probed((0.0, 10, 10, 0), (0.01, 100, 10, 10), (0.02, 100, 20, 20), (0.03, 100, 20, 30))
     assert first_reached_s(slower, MSS_BYTES, 100 * SEGMENT_MBPS) == pytest.approx(0.0)
     assert first_reached_s(slower, MSS_BYTES, 101 * SEGMENT_MBPS) is None
-
-
-def test_an_ack_of_the_first_byte_counts() -> None:
     first = [{"flow": 1, "t_s": t_s, "cwnd_pkts": 10, "srtt_ms": 10.0, "snd_una_bytes": una} for t_s, una in FIRST]
     assert first_reached_s(pl.DataFrame(first, schema=ACKS), MSS_BYTES, SEGMENT_MBPS) == pytest.approx(0.01)

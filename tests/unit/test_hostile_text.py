@@ -24,11 +24,12 @@ def table(cell: str) -> Table:
     return Table("t", cell, ("Source", cell), (Group(cell, (Row((cell, cell)),)),), (cell,), cell)
 
 
-def test_an_error_is_one_printable_line_of_bounded_length() -> None:
+def test_an_error_is_one_printable_line_of_bounded_length_and_a_csv_cell_that_is_no_formula_stays() -> None:
     for words in ("a\nb\0c\ud800", "x" * 100_000):
         for error in (UserError(words), field_error(words, words, words, words)):
             assert str(error).isprintable()
             assert len(str(error)) <= MOST_CHARS + 10
+    assert to_csv(pl.DataFrame({"name": ["a=b", "", None]})) == 'name\na=b\n""\n\n'
 
 
 def test_latex_and_markdown_keep_their_rows_and_have_no_live_command_or_link() -> None:
@@ -66,10 +67,6 @@ def test_no_text_of_others_reaches_the_terminal_as_an_escape_sequence() -> None:
     assert "\\x1b[2J\\x1b]0;x" in file.getvalue()
     assert all(live not in file.getvalue() for live in ("\x1b[2J", "\x1b]0", "\x9b"))
     assert file.getvalue().endswith("\nthe next line\n")
-
-
-def test_a_csv_cell_that_is_no_formula_stays() -> None:
-    assert to_csv(pl.DataFrame({"name": ["a=b", "", None]})) == 'name\na=b\n""\n\n'
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])

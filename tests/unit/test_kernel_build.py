@@ -81,9 +81,16 @@ def test_the_first_error_of_the_compiler_and_the_log_are_reported(
     assert "elsewhere" in log.read_text()
 
 
-def test_a_patch_that_does_not_apply_is_reported_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+def test_a_patch_that_does_not_apply_and_a_tarball_that_is_none_are_reported_with_the_log(
+    tmp_path: Path, own_cache: Path
+) -> None:
     reported = failure(broken_kernel(tmp_path))
     assert reported.startswith("build: patch 0001-um-")
+    assert str(own_cache) in reported
+    file = tmp_path / "linux.tar.xz"
+    file.write_text("not a tarball\n")
+    reported = failure(file)
+    assert reported.startswith("build: tar: ")
     assert str(own_cache) in reported
 
 
@@ -94,14 +101,6 @@ def test_an_option_that_the_source_does_not_keep_is_named(
     monkeypatch.setattr(Recipe, "patches", [])
     reported = failure(broken_kernel(tmp_path, olddefconfig="sed -i /CONFIG_VETH/d $(O)/.config"))
     assert reported.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
-
-
-def test_a_tarball_that_is_none_is_reported_with_the_log(tmp_path: Path, own_cache: Path) -> None:
-    file = tmp_path / "linux.tar.xz"
-    file.write_text("not a tarball\n")
-    reported = failure(file)
-    assert reported.startswith("build: tar: ")
-    assert str(own_cache) in reported
 
 
 def test_a_failed_build_leaves_no_kernel_or_draft(

@@ -24,11 +24,14 @@ def kept(trial: Path, raw: bytes) -> str:
     return read_log(trial.parent.parent, trial.name)
 
 
-def test_lines_of_before_init_are_left_out_and_a_log_without_the_line_of_init_is_kept_whole(trial: Path) -> None:
+def test_a_log_begins_with_init_or_is_kept_whole_and_a_damaged_one_is_one_line(trial: Path) -> None:
     keep_log(trial)  # of a backend without a log
     assert not list(trial.iterdir())
     assert kept(trial, b"mem at 0x6000\n" + AFTER) == AFTER.decode()
     assert kept(trial, b"a machine's own log\nits end") == "a machine's own log\nits end"
+    (trial / STORED).write_bytes(b"no zstd")
+    with pytest.raises(UserError, match=f"{STORED}: must be a whole zstd file"):
+        read_log(trial.parent.parent, trial.name)
 
 
 def test_the_log_of_a_failure_is_read_first_and_whole_until_it_is_forgotten(trial: Path) -> None:
@@ -59,9 +62,3 @@ def test_a_trial_without_a_log_is_refused_with_the_names_of_those_that_have_one(
     (trial / STORED).unlink()
     with pytest.raises(UserError, match=r"must be one with a stored log: none is stored$"):
         read_log(trial.parent.parent, "cubic-002")
-
-
-def test_a_damaged_log_is_one_line(trial: Path) -> None:
-    (trial / STORED).write_bytes(b"no zstd")
-    with pytest.raises(UserError, match=f"{STORED}: must be a whole zstd file"):
-        read_log(trial.parent.parent, trial.name)

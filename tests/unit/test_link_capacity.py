@@ -20,17 +20,11 @@ def test_a_link_has_sent_by_that_time_what_it_could_send(rates_mbps: list[float]
     assert steps.time_of_bytes(steps.sent_bytes(np.array([t_s])))[0] == pytest.approx(t_s, abs=1e-6)
 
 
-def test_what_waits_through_an_outage_is_sent_when_it_ends() -> None:
+def test_bytes_leave_at_an_opportunity_wait_through_an_outage_and_for_ever_after_the_last() -> None:
     outage = link("down.rate_mbps", [0.0, 1.0, 3.0], [8.0, 0.0, 8.0])
     assert list(outage.time_of_bytes(np.array([0.5e6, 1.0e6, 1.5e6]))) == pytest.approx([0.5, 1.0, 3.5])
-
-
-def test_a_byte_leaves_at_an_opportunity_and_never_after_the_last() -> None:
+    ended = link("down.rate_mbps", [0.0, 1.0], [8.0, 0.0])
+    assert list(ended.time_of_bytes(np.array([1.0e6, 1.1e6]))) == [1.0, np.inf]
     opportunities = link("down.opportunity_bytes", [0.1, 0.2, 0.4], [1500.0, 1500.0, 1500.0])
     found = opportunities.time_of_bytes(np.array([1.0, 1500.0, 1501.0, 4500.0, 4501.0]))
     assert list(found) == [0.1, 0.1, 0.2, 0.4, np.inf]
-
-
-def test_a_link_whose_rate_ends_at_zero_never_sends_the_rest() -> None:
-    ended = link("down.rate_mbps", [0.0, 1.0], [8.0, 0.0])
-    assert list(ended.time_of_bytes(np.array([1.0e6, 1.1e6]))) == [1.0, np.inf]

@@ -41,17 +41,11 @@ def test_where_a_series_is_cut_changes_nothing(
     assert whole(step(cut(t_s, value, size))) == whole(step(cut(t_s, value, len(value))))
 
 
-def test_a_value_is_held_where_one_is_missing_and_time_begins_with_the_first() -> None:
+def test_a_value_is_held_where_one_is_missing_and_bins_hold_what_fell_into_them() -> None:
     t_s, value = np.arange(6) / 10, np.array([np.nan, 0, 3, np.nan, 0, 5])
     assert whole(batches.held(iter([(t_s, value)]), True, 10)) == [[0, 0.1, 0.2, 0.3], [30, 30, 30, 50]]
     assert whole(batches.held(iter([(t_s, value)]), False, 10)) == [[0, 0.1, 0.2, 0.3, 0.4], [0, 30, 30, 0, 50]]
-
-
-def test_the_least_is_that_of_the_window_up_to_each_value() -> None:
-    t_s, value = np.arange(7) / 100, np.array([5.0, 1, 5, 4, 5, 6, 7])
-    assert whole(batches.least_of(iter([(t_s, value)]), 0.03)) == [t_s.tolist(), [5, 1, 1, 1, 4, 4, 5]]
-
-
-def test_bins_hold_what_fell_into_them_and_empty_ones_are_there() -> None:
     t_s, value = np.array([0.0, 0.009, 0.01, 0.035]), np.array([1.0, 2, 3, 4])
     assert whole(batches.binned(iter([(t_s, value)]), 0.01, 1.0)) == [[0, 0.01, 0.02, 0.03], [3, 3, 0, 4]]
+    t_s, value = np.arange(7) / 100, np.array([5.0, 1, 5, 4, 5, 6, 7])
+    assert whole(batches.least_of(iter([(t_s, value)]), 0.03)) == [t_s.tolist(), [5, 1, 1, 1, 4, 4, 5]]

@@ -69,15 +69,12 @@ def test_a_series_starts_where_its_seed_puts_it_and_keeps_its_own_steps(folder: 
     assert starts[0] == starts[1] != starts[2]
 
 
-def test_series_of_one_clock_start_together_and_others_do_not(folder: Path) -> None:
+def test_a_series_of_a_clock_starts_with_it_and_one_shorter_than_the_trial_must_loop(folder: Path) -> None:
     rtt = {"rtt_ms": {"series": {"file": "ramp.parquet", "column": "rate_down_mbps", "clock": "one"}, "put_on": "up"}}
     down = ramp(clock="one")
     del down["delay_ms"]
     link = drawn(profile(folder, down, {}, **rtt))
     assert first(link.up.delay_ms) == first(link.down.rate_mbps or 0.0)
-
-
-def test_a_series_shorter_than_the_trial_is_refused_unless_it_loops(folder: Path) -> None:
     reported = refusal(profile(folder, ramp()), duration_s=60)
     assert "mine.yml: series=ramp.parquet: must be as long as the trial" in reported
     looped = list(rows(drawn(profile(folder, ramp(loop=True)), duration_s=150).down.rate_mbps or 0.0))
@@ -253,7 +250,7 @@ def test_a_terminal_reports_once_in_a_period_and_begins_in_each_listed_state_as_
     assert 100 - 4 * 75**0.5 < given.count(8) < 100 + 4 * 75**0.5  # 400 draws of a quarter: four deviations
 
 
-def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Path) -> None:
+def test_each_direction_gets_what_the_profile_states_and_another_queue_below_the_shaper(folder: Path) -> None:
     topology = load_topology("path", "test")
     plain = profile(folder, SIMPLE)
     parts = [shape["part"] for shape in shapes(plain, drawn(plain), topology, 1)]
@@ -263,9 +260,6 @@ def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Pa
     assert found["bottleneck-up"]["spec"]["kind"] == "on_demand"
     assert 0 <= found["bottleneck-up"]["spec"]["phase_us"] < 40_000
     assert found["bottleneck-up"]["steps"] is None
-
-
-def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None:
     requested = profile(folder, SIMPLE | {"queue": {"kind": "step_drop", "threshold_share": 0.5, "drop_pct": 25}})
     spec = shapes(requested, drawn(requested), load_topology("path", "test"), 7)[0]["spec"]
     child = {"kind": "step_drop", "limit_bytes": 50_000, "threshold_bytes": 25_000, "drop_pct": 25, "seed": 7}

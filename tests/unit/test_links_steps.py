@@ -49,15 +49,11 @@ MODELLED = [
 
 
 @given(series, series)
-def test_put_together_every_change_of_each_is_there_once(one: Steps, other: Steps) -> None:
+def test_merged_steps_have_every_change_and_a_sum_has_the_sum_of_the_means(one: Steps, other: Steps) -> None:
     both = list(merged(one, other))
     assert [t_s for t_s, _ in both] == sorted({t_s for source in (one, other) for t_s, _ in rows(source)})
     for t_s, values in both:
         assert values == tuple(max(row for row in rows(q) if row[0] <= t_s)[1] for q in (one, other))
-
-
-@given(series, series)
-def test_the_mean_of_a_sum_is_the_sum_of_the_means(one: Steps, other: Steps) -> None:
     assert mean(added(one, other), 120.0) == pytest.approx(mean(one, 120.0) + mean(other, 120.0))
 
 
@@ -75,7 +71,7 @@ def test_every_model_is_tried_above_or_is_made_of_those() -> None:
     assert {type(model) for model in MODELLED} | {Sum} == set(MODELS.values())
 
 
-def test_drawn_rates_have_the_published_mean_and_spread_and_no_spread_takes_the_bound() -> None:
+def test_drawn_rates_have_the_published_mean_and_spread_or_none() -> None:
     rng = np.random.default_rng(1)
     model = Lognormal(model="lognormal", mean=152.9, sd=96.0, source="WiFi paper, table I")
     drawn = np.array([next(rows(model.draw(rng, 3.0)))[1] for _ in range(20_000)])
@@ -83,6 +79,12 @@ def test_drawn_rates_have_the_published_mean_and_spread_and_no_spread_takes_the_
     assert drawn.std() == pytest.approx(96.0, rel=0.05)
     assert [lognormal.clipped_mean(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 10.0, 30.0)] == [8.0, 10.0, 20.0]
     assert [lognormal.share_within(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 8.0, 20.0, 30.0)] == [0.0, 1.0, 1.0, 0.0]
+    for least, most in ((0.0, 20.0), (10.0, 20.0), (5.0, 10.0)):
+        model = Lognormal(model="lognormal", mean=10, sd=0, least=least, most=most, source="test")
+        value = model.draw(np.random.default_rng(1), 1.0)
+        assert value == pytest.approx(10)
+        assert isinstance(value, float)
+        assert least <= value <= most
 
 
 def test_quantiles_are_kept_and_values_last_as_long_as_stated() -> None:
@@ -113,15 +115,12 @@ def levels(seed: int, model: Levels | Quantiles, duration_s: float) -> np.ndarra
     return np.array([value for _, value in rows(model.draw(np.random.default_rng(seed), duration_s))])
 
 
-def test_levels_have_the_stated_mean_the_spread_within_a_trial_and_the_spread_between_trials() -> None:
+def test_levels_have_the_stated_mean_and_spreads_and_a_new_one_begins_each_period() -> None:
     model = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.15, between_ln_sd=0.6, source="test")
     logs = [np.log(levels(seed, model, 600.0)) for seed in range(400)]
     assert np.mean([trial.std() for trial in logs]) == pytest.approx(1.15, rel=0.02)
     assert np.std([trial.mean() for trial in logs]) == pytest.approx(0.6, rel=0.1)
     assert np.mean([trial.mean() for trial in logs]) == pytest.approx(np.log(70) - (1.15**2 + 0.6**2) / 2, abs=0.1)
-
-
-def test_a_new_level_begins_each_period_and_the_first_one_somewhere_in_its_own() -> None:
     model = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.0, source="test")
     firsts_s = []
     for seed in range(200):
@@ -162,24 +161,12 @@ def test_a_cycle_spans_twice_its_amplitude_around_its_mean_and_a_square_wave_has
     assert {value for _, value in rows(drawn)} == {40.0, 60.0}
 
 
-def test_a_mean_ends_with_the_trial_until_which_the_last_step_counts_and_the_peak_is_the_largest_value() -> None:
+def test_the_mean_and_the_peak_of_steps_and_of_a_recording_that_begins_again() -> None:
     rate = Steps.of([(0.0, 10.0), (2.0, 30.0), (4.0, 1000.0), (5.0, 9000.0)])
     assert mean(rate, 4.0) == pytest.approx(20.0)
     assert mean(rate, 3.0) == pytest.approx(50 / 3)
     assert mean(Steps.of([(0.0, 10.0), (1.0, 50.0)]), 4.0) == pytest.approx(40.0)
     assert peak(Steps.of([(0.0, 1.0), (2.0, 9.0), (3.0, 2.0)])) == 9.0
-
-
-def test_a_log_normal_value_without_spread_is_its_mean() -> None:
-    for least, most in ((0.0, 20.0), (10.0, 20.0), (5.0, 10.0)):
-        model = Lognormal(model="lognormal", mean=10, sd=0, least=least, most=most, source="test")
-        value = model.draw(np.random.default_rng(1), 1.0)
-        assert value == pytest.approx(10)
-        assert isinstance(value, float)
-        assert least <= value <= most
-
-
-def test_the_last_row_of_a_recording_is_in_its_mean_and_holds_until_the_recording_begins_again() -> None:
     assert RECORDED.nominal() == pytest.approx(32.5)
     assert list(rows(RECORDED.window(0.0, 4.0))) == [(0.0, 10.0), (1.0, 20.0), (2.0, 30.0), (3.0, 70.0)]
     assert list(rows(RECORDED.window(2.5, 3.0))) == [(0.0, 30.0), (0.5, 70.0), (1.5, 10.0), (2.5, 20.0)]

@@ -44,11 +44,8 @@ def test_the_last_line_is_a_packet_and_the_period(tmp_path: Path, lines: str, ex
     assert instants(tmp_path, lines, until_ms=12) == expected
 
 
-def test_a_window_may_begin_anywhere_in_the_loop(tmp_path: Path) -> None:
+def test_a_loop_is_read_as_often_as_needed_and_a_window_may_begin_anywhere(tmp_path: Path) -> None:
     assert instants(tmp_path, "2\n3\n7\n", until_ms=10, phase_ms=2.5) == [0.5, 4.5, 6.5, 7.5]
-
-
-def test_a_loop_of_seconds_is_read_as_often_as_needed(tmp_path: Path) -> None:
     found = instants(tmp_path, "400\n1500\n", until_ms=6000)
     assert found == [400, 1500, 1900, 3000, 3400, 4500, 4900, 6000]
 

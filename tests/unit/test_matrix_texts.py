@@ -39,9 +39,7 @@ def test_a_mean_is_of_the_values_that_exist() -> None:
         ("queueing", [None, None], NONE),
     ],
 )
-def test_a_value_has_its_units_digits_and_one_more_below_one(
-    measure: str, values: list[float | None], shown: str
-) -> None:
+def test_a_value_has_its_units_digits_one_more_below_one(measure: str, values: list[float | None], shown: str) -> None:
     assert value_text(BY_NAME[measure], values) == shown
 
 
@@ -109,7 +107,7 @@ def test_how_far_two_senders_may_be_apart_is_the_intervals_further_end(measure: 
         (None, False, True, 1, "no exit was judged"),
     ],
 )
-def test_a_cell_of_no_value_says_why(
+def test_a_cell_without_one_says_why(
     rival: str | None, of_shared: bool, has_values: bool, valid: int, why: str
 ) -> None:
     measure: Any = SimpleNamespace(name="some", shared=of_shared, size_bytes=1_000_000)

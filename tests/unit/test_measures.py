@@ -27,13 +27,10 @@ def test_sources_publish_the_column_of_the_summary_that_has_the_mean() -> None:
     }
 
 
-def test_harm_decides_where_a_rival_takes_part_and_the_chosen_measure_elsewhere() -> None:
+def test_harm_decides_where_a_rival_takes_part_and_an_unknown_measure_is_refused() -> None:
     alone, shared = Link("geo", "geo-viasat", 4), Link("shared", "geo-viasat", 4, rival="cubic")
     assert primary_of(alone, "queueing") == BY_NAME["queueing"]
     assert primary_of(shared, "queueing") == BY_NAME["harm"]
     assert (PRIMARY, RULE) == ("chokepoint", "rule")
-
-
-def test_a_measure_that_is_none_is_refused() -> None:
     with pytest.raises(UserError, match=r"^command line: measure=speed: must be one of chokepoint, rule, "):
         measure_of("speed")

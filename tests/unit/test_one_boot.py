@@ -42,16 +42,13 @@ def wifi() -> Experiment:
     return load_experiment("thesis-wifi-weak")
 
 
-def test_boots_are_full_of_one_sender_each_in_the_order_of_the_run(wifi: Experiment) -> None:
+def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares_them(wifi: Experiment) -> None:
     boots = divided(jobs(wifi, 80), workers=2)
     assert {len(boot) for boot in boots} == {MOST_TRIALS}
     assert all(len({job.cca for job in boot}) == 1 for boot in boots)
     assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
     first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
     assert first == sorted(first, key=[job.folder for job in jobs(wifi)].index)
-
-
-def test_runs_of_one_group_share_boots_and_others_do_not(wifi: Experiment) -> None:
     runs = [replace(wifi, name=f"run-{number}") for number in range(40)]
     grouped = [replace(each, group="cases") for each in runs]
     assert {len(boot) for boot in divided([job for each in runs for job in jobs(each, 1)], workers=1)} == {1}

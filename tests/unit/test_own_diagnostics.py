@@ -54,9 +54,12 @@ def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:
     assert found.line.startswith(beginning)
 
 
-def test_a_state_that_is_too_large_has_a_hint() -> None:
+def test_a_state_too_large_a_name_and_a_header_that_moved_have_their_hint() -> None:
     (found,) = read_diagnostics(BUG_ON, "/tmp/own", SOURCE)
     assert "a socket has 104 bytes for the state" in found.line
+    assert without_hint(captured("old_names")) == []
+    (found,) = captured("old_header")
+    assert found.message.endswith("(include <linux/unaligned.h>, since Linux 6.12)")
 
 
 @pytest.mark.parametrize(
@@ -109,12 +112,3 @@ def test_what_a_module_beside_its_hooks_used_has_its_hint(message: str, line: st
 def captured(name: str) -> list[Diagnostic]:
     """Return what gcc 14 complained of, for Linux 6.12 (the lines of its output that read_diagnostics reads)."""
     return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))
-
-
-def test_each_hook_and_name_that_changed_has_its_hint() -> None:
-    assert without_hint(captured("old_names")) == []
-
-
-def test_a_header_that_moved_has_its_hint() -> None:
-    (found,) = captured("old_header")
-    assert found.message.endswith("(include <linux/unaligned.h>, since Linux 6.12)")

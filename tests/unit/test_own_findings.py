@@ -78,12 +78,9 @@ def test_a_kernel_that_ended_is_named_with_the_modules_function_and_line(log: st
     assert first(log, error) == found
 
 
-def test_a_return_address_is_of_the_call_before_it() -> None:
+def test_a_refusal_is_the_kernels_own_and_a_return_address_of_the_call_before_it() -> None:
     where = "BUG: KASAN: slab-use-after-free in hook+0x32/0x40 [own], in hook+0x32"
     assert first(KASAN, result=smoke(FINE)) == Finding(f"a flow of own: {where}", f"own.c:{0x31}")
-
-
-def test_a_refusal_is_the_kernels_own_with_what_to_do() -> None:
     error = "insmod /trial/own/own.ko: exit status 1: insmod: ERROR; kernel: TCP: own does not implement required ops"
     found = first(error=error)
     assert found.message == (

@@ -46,15 +46,12 @@ def test_senders_of_one_name_are_told_apart_by_files(tmp_path: Path, modules: di
     assert {*own_senders([passed(tmp_path / file, algorithm) for file, algorithm in modules.items()])} == names
 
 
-def test_the_same_module_twice_is_refused_and_an_edited_one_has_another_digest(tmp_path: Path) -> None:
+def test_senders_of_ones_own_look_different_and_the_same_module_twice_is_refused(tmp_path: Path) -> None:
     twice = [passed(tmp_path / folder / "v/my.c", "my", content="same") for folder in ("a", "b")]
     with pytest.raises(UserError, match="must be a module with another content than the others"):
         own_senders(twice)
     senders = [own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"] for content in ("1", "2")]
     assert len({sender.module_digest for sender in senders}) == 2
-
-
-def test_many_senders_of_ones_own_look_different(tmp_path: Path) -> None:
     own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
     looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
     assert len(looks) == 60 + len(load_ccas())

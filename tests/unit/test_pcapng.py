@@ -63,15 +63,12 @@ def test_the_clock_ticks_as_the_interface_states(tmp_path: Path, options: bytes,
     assert list(read_pcapng(file, SNAPLEN_BYTES).time_ns) == [(2**33 + 5) * tick_ns]
 
 
-def test_a_short_frame_is_followed_by_zeros_and_keeps_its_length(tmp_path: Path) -> None:
+def test_a_short_frame_is_followed_by_zeros_and_other_blocks_are_passed_over(tmp_path: Path) -> None:
     file = written(tmp_path, SECTION, interface(), packet(1, b"abc", 60), packet(2, bytes(range(1, 97)), 1514))
     frames = read_pcapng(file, SNAPLEN_BYTES)
     assert bytes(frames.head[0]) == b"abc".ljust(SNAPLEN_BYTES, b"\0")
     assert list(frames.captured_bytes) == [3, 96]
     assert list(frames.wire_bytes) == [60, 1514]
-
-
-def test_blocks_of_other_kinds_are_passed_over_and_a_capture_without_frames_is_empty(tmp_path: Path) -> None:
     statistics = block(5, bytes(12))
     file = written(tmp_path, SECTION, interface(), statistics, packet(1, b"abc", 60), statistics)
     assert len(read_pcapng(file, SNAPLEN_BYTES).time_ns) == 1

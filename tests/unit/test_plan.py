@@ -56,7 +56,7 @@ def test_bins_are_traced_for_a_search_that_reports_and_a_sender_that_does_not_is
     assert not any("file" in module for module in plan_of("search")["modules"])
 
 
-def test_only_the_bottlenecks_are_slower_than_the_wires() -> None:
+def test_only_the_bottlenecks_are_slow_and_one_too_fast_for_tbf_keeps_a_clock_of_its_own() -> None:
     specs = {shape["part"]: shape["spec"] for shape in plan_of("cubic", 1)["shapes"]}
     assert 0 < specs["bottleneck"]["start_bps"] <= 144e6
     assert specs["bottleneck-up"]["kind"] == "on_demand"
@@ -64,6 +64,9 @@ def test_only_the_bottlenecks_are_slower_than_the_wires() -> None:
         "delay-down": 10e9,
         "delay-up": 10e9,
     }
+    for rate_mbps, kind in ((5000, "tbf"), (5001, "replay"), (10_000, "replay")):
+        plan = plan_on({"rate_mbps": rate_mbps, "delay_ms": 5.0, "buffer_bdps": 1})
+        assert {shape["spec"]["kind"] for shape in plan["shapes"] if shape["part"] == "bottleneck"} == {kind}
 
 
 def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
@@ -74,27 +77,18 @@ def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
         assert [probe["delay_ms"] for probe in plan_on(down)["probes"]] == [pytest.approx(asked_ms), 5.0]
 
 
-def test_a_link_too_fast_for_the_timers_of_tbf_keeps_a_clock_of_its_own() -> None:
-    for rate_mbps, kind in ((5000, "tbf"), (5001, "replay"), (10_000, "replay")):
-        plan = plan_on({"rate_mbps": rate_mbps, "delay_ms": 5.0, "buffer_bdps": 1})
-        assert {shape["spec"]["kind"] for shape in plan["shapes"] if shape["part"] == "bottleneck"} == {kind}
-
-
-def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_scenario_paces() -> None:
+def test_a_sender_that_paces_gets_fq_where_it_sends_which_drops_no_burst() -> None:
     unpaced = load_experiment("compete-cubic")
     for experiment, cca, paced in ((GEO, "bbr", True), (GEO, "cubic", True), (unpaced, "cubic", False)):
         egress = make_plan(experiment, CCAS[cca], draw(experiment, 1))["egress"]
         assert [(each["node"], each["dev"], each["spec"]["kind"]) for each in egress] == [
             ("server", "eth1", "fq")
         ] * paced
-
-
-def test_fq_drops_no_burst_of_a_sender_that_paces_by_itself_or_by_the_scenario() -> None:
     fq = {"kind": "fq", "limit_pkts": 10_000}
     alone = experiment_on(SMALL, "bbr")
     for experiment, flow_limit_pkts in ((alone, 100), (GEO, 10_000)):
-        (egress,) = make_plan(experiment, CCAS["bbr"], draw(experiment, 1))["egress"]
-        assert (egress["part"], egress["spec"]) == ("egress", fq | {"flow_limit_pkts": flow_limit_pkts})
+        (shape,) = make_plan(experiment, CCAS["bbr"], draw(experiment, 1))["egress"]
+        assert (shape["part"], shape["spec"]) == ("egress", fq | {"flow_limit_pkts": flow_limit_pkts})
 
 
 def test_probes_of_an_idle_path_are_further_apart_than_its_frames_and_wait_for_a_grant_at_most() -> None:
@@ -184,15 +178,12 @@ def test_two_senders_without_an_exit_event_are_watched_by_one_module() -> None:
     assert modules[0]["params"] == {"algorithms": "cubic"}
 
 
-def test_a_senders_own_settings_replace_the_labs_and_its_kernel_is_named_where_it_needs_another_one() -> None:
+def test_a_senders_own_settings_and_kernel_are_its_trials_and_those_of_the_link() -> None:
     assert plan_of("dctcp")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "1"
     assert plan_of("cubic")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "0"
     assert "kernel" not in plan_of("cubic")
     other = CCAS["cubic"].model_copy(update={"kernel": "kernel-0"})
     assert make_plan(GEO, other, draw(GEO, 1)) == plan_of("cubic") | {"kernel": "kernel-0"}
-
-
-def test_two_senders_of_a_link_run_on_the_kernel_that_one_of_them_needs() -> None:
     pair = load_experiment("compete-cubic")
     needy = CCAS["cubic"].model_copy(update={"kernel": "kernel-0"})
     assert make_plan(replace(pair, rivals={"cubic": needy}), CCAS["cubic"], draw(pair, 1))["kernel"] == "kernel-0"

@@ -26,11 +26,8 @@ def wait_or_fail(seconds: float | None) -> int:
     raise ValueError("first")
 
 
-def test_results_have_the_order_of_the_inputs() -> None:
+def test_results_have_the_order_of_the_inputs_and_an_error_ends_the_others() -> None:
     assert map_in_threads(lambda number: number * number, [3, 1, 2]) == [9, 1, 4]
-
-
-def test_an_error_ends_the_programs_of_the_others() -> None:
     with pytest.raises(ValueError, match="first"):
         map_in_threads(wait_or_fail, [None, 0.2])
 

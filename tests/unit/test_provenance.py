@@ -20,12 +20,9 @@ def test_every_profile_as_run_json_keeps_it_has_its_sentences(name: str) -> None
     assert assumed.startswith("Assumed of the link: ")
 
 
-def test_the_mark_names_the_kinds_that_a_link_has() -> None:
+def test_a_link_states_the_kinds_of_its_values_and_the_spreads_of_its_levels() -> None:
     assert mark({"recorded": ["a"], "published": [], "assumed": ["b"]}) == "Link: recorded, assumed"
     assert mark({}) == "Link: without a source"
-
-
-def test_levels_without_an_upper_bound_name_the_mean_and_both_spreads() -> None:
     spreads = {"mean": 285, "ln_sd": 0.5, "between_ln_sd": 0.593}
     levels = {"model": "levels", "period_s": 0.2, "least": 5, "most": float("inf"), "source": "a paper", **spreads}
     *_, sentence = provenance(json.loads(json.dumps({"down": {"rate_mbps": levels}})))

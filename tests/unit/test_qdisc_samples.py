@@ -15,19 +15,13 @@ SAMPLES = qdisc_table(read_events(DRAFT / "trace.raw", DRAFT / "formats"), 0)
 BUFFER_BYTES = 20_000
 
 
-def test_every_sample_is_there_with_every_counter() -> None:
+def test_every_sample_is_there_with_every_counter_which_only_grow_and_the_queue_within_the_buffer() -> None:
     assert SAMPLES.columns == [*COLUMNS]
     assert SAMPLES.null_count().sum_horizontal().item() == 0
     assert SAMPLES["t_s"].diff().drop_nulls().to_numpy() == pytest.approx(INTERVAL_S, abs=5e-6)
-
-
-def test_what_is_queued_stays_within_the_buffer_and_is_made_of_packets() -> None:
     assert 0 < SAMPLES["backlog_bytes"].max() <= BUFFER_BYTES  # type: ignore[operator]
     assert ((SAMPLES["backlog_bytes"] == 0) == (SAMPLES["backlog_pkts"] == 0)).all()
     assert (SAMPLES["backlog_bytes"] <= SAMPLES["backlog_pkts"] * 1514).all()
-
-
-def test_counters_only_grow() -> None:
     for name in ("sent_bytes", "sent_pkts", "drops_pkts"):
         assert (SAMPLES[name].diff().drop_nulls() >= 0).all()
     assert SAMPLES["drops_pkts"][-1] == 32

@@ -59,12 +59,10 @@ class TestIncreasingTheCongestionWindow:
         assert rounds(Core(cores), min_us, most_us) == [20, 20]
         assert rounds(Core(cores), min_us, most_us + 1) == [20, 10]
 
-    def test_the_least_sample_of_a_round_counts(self, cores: Path) -> None:
+    def test_a_round_has_its_least_sample_and_before_its_first_the_floor_of_the_round_before(self, cores: Path) -> None:
         core = Core(cores)
         core.grown(MSS, 30 * MSS, 100_000)
         assert [core.grown(n * MSS, 30 * MSS, 200_000) for n in range(2, 30)] == [2] * 28
-
-    def test_before_its_first_sample_a_round_has_the_floor_of_the_round_before(self, cores: Path) -> None:
         core = Core(cores)
         rounds(core, 100_000, 200_000)
         assert core.grown(21 * MSS, 60 * MSS, 0) == 1
@@ -73,13 +71,14 @@ class TestIncreasingTheCongestionWindow:
 class TestCongestionHandling:
     """The window of the first recovery period."""
 
-    def test_a_period_begins_with_nine_tenths(self, cores: Path) -> None:
+    def test_a_period_begins_with_nine_tenths_and_more_acked_or_lost_is_never_more(self, cores: Path) -> None:
         assert Core(cores).recovering(1000, 0, 0) == 900
+        core = Core(cores)
+        assert [core.recovering(900, n, 0) for n in (0, 100, 500)] == [810, 790, 710]
+        assert [core.recovering(900, 0, n) for n in (0, 100, 500)] == [810, 720, 360]
 
     @given(held=st.integers(400, 10**6), lost_share=st.fractions(0, Fraction(2, 3)))
-    def test_it_ends_at_beta_of_what_the_path_holds_for_any_loss(
-        self, cores: Path, held: int, lost_share: Fraction
-    ) -> None:
+    def test_it_ends_at_beta_of_the_path_for_any_loss(self, cores: Path, held: int, lost_share: Fraction) -> None:
         """Appendix A: the window before is what the path holds and what it dropped."""
         before = int(held / (1 - lost_share))
         end = Core(cores).recovering(before, held, before - held)
@@ -91,11 +90,6 @@ class TestCongestionHandling:
         assert window >= max(2, before * 7 // 30)
         assert window >= min(14, before * 9 // 10)  # 0.7 of the initial window
         assert window <= max(2, before * 9 // 10)
-
-    def test_more_acknowledged_or_lost_is_never_more_window(self, cores: Path) -> None:
-        core = Core(cores)
-        assert [core.recovering(900, n, 0) for n in (0, 100, 500)] == [810, 790, 710]
-        assert [core.recovering(900, 0, n) for n in (0, 100, 500)] == [810, 720, 360]
 
 
 class TestHandingOverToCubic:

@@ -73,7 +73,7 @@ def test_kinds_keep_to_their_columns_and_opportunities_may_begin_after_0() -> No
         opportunities([0.0, 1.0], [1, 0])
 
 
-def test_another_parquet_file_is_refused(tmp_path: Path) -> None:
+def test_another_parquet_file_and_one_of_another_version_are_refused(tmp_path: Path) -> None:
     pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]}).write_parquet(tmp_path / "other.parquet")
     with pytest.raises(UserError, match=r"other\.parquet: metadata: must be that of a recording"):
         recording.read(tmp_path / "other.parquet")
@@ -82,6 +82,10 @@ def test_another_parquet_file_is_refused(tmp_path: Path) -> None:
         recording.scan(tmp_path / "text.parquet")
     with pytest.raises(UserError, match="must be a whole Parquet file"):
         recording.read(tmp_path / "missing.parquet")
+    with pytest.raises(UserError, match="version=2: must be 1: import the recording again"):
+        recording.read(with_metadata(tmp_path / "new.parquet", [0.0], 2))
+    with pytest.raises(UserError, match=r"t_s=0\.5: must be later than in the row before"):
+        list(recording.scan(with_metadata(tmp_path / "bad.parquet", [0.0, 1.0, 0.5], 1)).batches(2))
 
 
 def test_a_stored_table_that_breaks_a_rule_is_reported_in_one_line_under_its_own_name(tmp_path: Path) -> None:
@@ -100,13 +104,6 @@ def with_metadata(file: Path, t_s: list[float], version: int) -> Path:
     frame = pl.DataFrame({"t_s": t_s, "rtt_ms": [1.0] * len(t_s)})
     frame.write_parquet(file, metadata={recording.KEY: json.dumps(about)})
     return file
-
-
-def test_a_recording_of_another_version_is_refused_and_a_clock_that_steps_back_between_batches(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="version=2: must be 1: import the recording again"):
-        recording.read(with_metadata(tmp_path / "new.parquet", [0.0], 2))
-    with pytest.raises(UserError, match=r"t_s=0\.5: must be later than in the row before"):
-        list(recording.scan(with_metadata(tmp_path / "bad.parquet", [0.0, 1.0, 0.5], 1)).batches(2))
 
 
 def test_batches_are_the_table_and_keep_its_rules(tmp_path: Path) -> None:

@@ -80,15 +80,12 @@ def test_each_moment_within_the_axis_is_drawn_through_every_panel_and_named_with
     assert [len(axis.lines) for axis in axes] == [len(within)] * 2
 
 
-def test_the_same_figure_gives_the_same_bytes() -> None:
+def test_the_same_figure_gives_the_same_bytes_and_axes_also_without_data() -> None:
     download_ = download(model.Path(duration_s=2)).tables()
     limits = cwnd_rtt.Limits(bdp_pkts=138, buffer_bytes=400_000)
     twice = [cwnd_rtt.figure(download_["acks"], download_["qdisc"], limits, ALL_MOMENTS, SEARCH) for _ in range(2)]
     assert svg(twice[0]) == svg(twice[1])
     assert png(twice[0]) == png(twice[1])
-
-
-def test_a_trial_without_a_comparison_of_bins_and_a_flow_without_data_still_have_axes() -> None:
     assert svg(delivered_bytes.figure(pl.DataFrame(schema=BINS), Moments(exit_s=1.0)))
     nothing = pl.DataFrame(schema={"t_s": pl.Float64, "offset_ms": pl.Float64})
     assert svg(latency_offset.figure(nothing, 600.0, Moments(), SEARCH))

@@ -88,16 +88,13 @@ def test_another_judge_names_only_the_senders_that_it_finds_otherwise() -> None:
     assert paper == "Judged as in the papers, by latency offset: the same, but SEARCH 2.0 in 0 of 2 trials (2 early)."
 
 
-def test_a_table_has_one_file_per_form_and_a_caption_two_sentences() -> None:
+def test_a_table_has_a_file_per_form_and_plain_text_and_markdown_hold_every_cell() -> None:
     written = latex.figure_environment("one", "pdf", "One at 1.5 s. Two! Three of 3. Four.", across=False)
     assert r"\caption{One at 1.5 s. Two!}" in written
     assert r"\labdetails{Three of 3. Four.}" in written
     assert r"\providecommand{\labdetails}[1]{}" in written
     assert r"\labdetails{" not in latex.figure_environment("one", "pdf", "One. Two.", across=False)
     assert set(table_files(BOTH[0])) == {"classes.csv", "classes.md", "classes.tex", "classes-column.tex"}
-
-
-def test_plain_text_holds_every_cell_unbroken_and_markdown_has_equal_columns_in_every_line() -> None:
     shown = text.render(("Answer.",), BOTH)
     for table in BOTH:
         for group in table.groups:

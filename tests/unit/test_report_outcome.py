@@ -105,14 +105,11 @@ def test_reading_a_run_keeps_no_tables_in_memory(run: Run) -> None:
     assert not any("packets" in trial.__dict__ for trial in trials)
 
 
-def test_the_summary_has_the_public_interfaces_columns_and_a_row_per_sender_and_heuristic(
+def test_the_summary_has_the_public_interfaces_columns_and_an_invalid_trial_in_no_percentage_or_mean(
     summary: pl.DataFrame,
 ) -> None:
     assert summary.columns[: len(CONTRACT)] == CONTRACT
     assert summary.select("cca", "heuristic").rows() == [(cca, name) for cca in SENDERS for name in rules()]
-
-
-def test_an_invalid_trial_is_counted_and_left_out_of_every_percentage_and_mean(summary: pl.DataFrame) -> None:
     bbr = row(summary, "bbr", "truth")
     assert (bbr["trials"], bbr["valid"], bbr["judged"]) == (3, 2, 2)
     assert bbr["throughput_mbps"] == pytest.approx(6.5)

@@ -44,21 +44,18 @@ def test_a_table_without_a_figure_names_its_senders(rows: int) -> None:
     assert all(name in text for name in names)
 
 
-def test_each_part_of_a_wide_table_names_senders_and_rows() -> None:
+def test_each_part_of_a_wide_table_names_senders_and_rows_down_to_a_column_a_part() -> None:
     lines = [line.split() for line in printed(OF_TWO_ROWS, 80)]
     parts = [line for line in lines if line and line[-1].startswith("+") and "truth" in line]
     assert len(parts) > 1
     assert all(line[:3] == ["CUBIC", "the", "truth"] for line in parts)
+    cells = ("a" * 30, "b" * 30, "c" * 30)
+    table = Table("t", "A table.", ("x", "y", "z"), (Group("all", (Row(cells),)),))
+    narrow = printed(table, 60)
+    assert max(map(len, narrow)) <= 60
+    assert [sum(cell in line for line in narrow) for cell in cells] == [1, 1, 1]
 
 
 def test_a_cell_without_its_interval_keeps_its_star() -> None:
     cells = ("+100 [+90 to +110]*", "+100 [+90 to +110]", "13.7 (1.7)")
     assert [short(cell) for cell in cells] == ["+100*", "+100", "13.7"]
-
-
-def test_columns_that_fit_only_one_by_one_stand_below_each_other() -> None:
-    cells = ("a" * 30, "b" * 30, "c" * 30)
-    table = Table("t", "A table.", ("x", "y", "z"), (Group("all", (Row(cells),)),))
-    lines = printed(table, 60)
-    assert max(map(len, lines)) <= 60
-    assert [sum(cell in line for line in lines) for cell in cells] == [1, 1, 1]

@@ -65,9 +65,13 @@ def stored_with(tmp_path: Path, heuristic: str) -> Path:
     return run
 
 
-def test_the_registry_holds_what_the_folder_holds_with_the_truths_last() -> None:
+def test_the_registry_holds_what_the_folder_holds_and_only_what_judges_decides_about_a_trial() -> None:
     assert set(rules()) == {file.stem for file in paths.RULES.glob("[!_]*.py")}
     assert tuple(rules())[-2:] == TRUTHS
+    files = {str(file.relative_to(paths.LAB)) for file in judging_files((paths.RULES / "latency_offset.py",))}
+    assert {"judge/rules/latency_offset.py", "judge/classify.py", "judge/rtt.py", "tables/downloads.py"} <= files
+    assert not {name for name in files if name.startswith(("schema/", "report/", "figures/"))}
+    assert "judge/rules/truth.py" not in files
 
 
 def scenario(folder: Path, heuristic: str) -> str:
@@ -140,10 +144,3 @@ def test_a_rule_with_the_name_of_one_of_the_labs_is_refused(folder: Path) -> Non
     (folder / "truth.py").write_text(HALF_SECOND)
     with pytest.raises(UserError, match=r"truth\.py: name=truth: must differ from the names in lab/judge/rules"):
         rule_files()
-
-
-def test_only_what_judges_decides_whether_a_trial_is_judged_again() -> None:
-    files = {str(file.relative_to(paths.LAB)) for file in judging_files((paths.RULES / "latency_offset.py",))}
-    assert {"judge/rules/latency_offset.py", "judge/classify.py", "judge/rtt.py", "tables/downloads.py"} <= files
-    assert not {name for name in files if name.startswith(("schema/", "report/", "figures/"))}
-    assert "judge/rules/truth.py" not in files

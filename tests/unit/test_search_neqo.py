@@ -41,9 +41,14 @@ def one_a_bin(count: int, **step: int) -> list[Step]:
     return [Step(BIN_US + 1, **step) for _ in range(count)]
 
 
-def test_its_parameters_are_those_of_the_draft(library: Path) -> None:
+def test_its_parameters_are_the_drafts_and_a_bin_ends_strictly_after_its_end(library: Path) -> None:
     params = version(library, "search9").params
     assert (params.window_factor_tenths, params.bins, params.extra_bins, params.threshold_pct) == (35, 10, 15, 26)
+    assert len(bins_of(library, [Step(BIN_US)])) == 0
+    assert len(bins_of(library, [Step(BIN_US), Step(1)])) == 1
+    # Nothing was delivered in the ten bins before the last: a window that ends with them is empty.
+    stalled = [*one_a_bin(20), Step(9 * BIN_US, acked=0, sent=0), Step(BIN_US, acked=5)]
+    assert bins_of(library, stalled)[-1]["curr_delv_bytes"] == 5
 
 
 @pytest.mark.parametrize("rtt_us", [LOW_US, HIGH_US])
@@ -51,17 +56,6 @@ def test_only_the_first_round_trip_time_sets_the_bins(library: Path, rtt_us: int
     (row,) = bins_of(library, [Step(HIGH_US, rtt_us=rtt_us)])
     assert row["bin_us"] == BIN_US
     assert row["bin"] == HIGH_US // BIN_US - 1
-
-
-def test_a_bin_ends_strictly_after_its_end(library: Path) -> None:
-    assert len(bins_of(library, [Step(BIN_US)])) == 0
-    assert len(bins_of(library, [Step(BIN_US), Step(1)])) == 1
-
-
-def test_skipped_bins_hold_what_the_bin_before_held(library: Path) -> None:
-    """Nothing was delivered in the ten bins before the last: a window that ends with them is empty."""
-    stalled = [*one_a_bin(20), Step(9 * BIN_US, acked=0, sent=0), Step(BIN_US, acked=5)]
-    assert bins_of(library, stalled)[-1]["curr_delv_bytes"] == 5
 
 
 @pytest.mark.parametrize(("bins", "verdict"), [(10, TOO_FEW_BINS), (11, AFTER_SILENCE), (15, AFTER_SILENCE)])
@@ -78,23 +72,17 @@ def test_the_ack_after_a_reset_starts_with_its_own_round_trip_time(library: Path
     assert (closed["bin"], closed["bin_us"]) == (0, new_bin_us)
 
 
-def test_the_look_back_is_two_bins_and_85_percent(library: Path) -> None:
+def test_the_look_back_is_two_bins_and_85_percent_first_at_bin_13_and_decides_nothing_at_15(library: Path) -> None:
     """100 ms of 35 ms: sent bytes grow by 100 more each bin, so windows a bin apart differ by 1000."""
     steps = [Step(BIN_US + 1, sent=100 * n, acked=0) for n in range(1, 21)]
     first = sum(100 * n for n in range(9, 19))  # ends 2 bins before bin 20
     second = sum(100 * n for n in range(8, 18))
     assert bins_of(library, steps)[-1]["prev_delv_bytes"] == (15 * first + 85 * second) // 100
-
-
-def test_the_first_comparison_is_at_bin_13_of_a_steady_round_trip_and_expects_what_is_delivered(library: Path) -> None:
     row = bins_of(library, one_a_bin(20, sent=1000, acked=1000))[-1]
     assert (row["prev_delv_bytes"], row["curr_delv_bytes"]) == (10_000, 10_000)
     bins = bins_of(library, one_a_bin(23))
     assert bins["verdict"].tolist() == [TOO_FEW_BINS] * 12 + [STAY] * 11
     assert bins["norm_permille"][12:].tolist() == [0] * 11
-
-
-def test_a_look_back_of_15_bins_or_more_decides_nothing_nor_does_one_at_which_nothing_was_sent(library: Path) -> None:
     later = [step for rtt_us in (600_000, 525_000, 524_999) for step in one_a_bin(1, rtt_us=rtt_us)]
     verdicts = bins_of(library, [*one_a_bin(28), *later])["verdict"]
     assert verdicts[-3:].tolist() == [RTT_TOO_LONG, RTT_TOO_LONG, STAY]
@@ -185,14 +173,11 @@ def test_every_decision_is_the_drafts(library: Path, name: str, steps: list[Step
     assert bins_of(library, steps, name)[["ack", "verdict"]].tolist() == expected
 
 
-def test_the_printed_interpolation_expects_more_while_the_sender_grows(library: Path) -> None:
+def test_as_printed_the_interpolation_expects_more_and_a_doubling_flow_is_left(library: Path) -> None:
     steps = [step._replace(sent=100 * n) for n, step in enumerate(one_a_bin(20))]
     right, printed = (bins_of(library, steps, name)[-1] for name in ("search9", "search9_printed"))
     assert printed["prev_delv_bytes"] > right["prev_delv_bytes"]
-
-
-def test_as_printed_a_flow_whose_delivery_doubles_is_left(library: Path) -> None:
-    """What the erratum is about: with the window in the past the flow goes on."""
+    # What the erratum is about: with the window in the past the flow goes on.
     steps = [Step(10_000, acked=round(1000 * 2 ** (n / 10)), sent=round(2000 * 2 ** (n / 10))) for n in range(120)]
     assert EXIT not in bins_of(library, steps)["verdict"]
     assert EXIT in bins_of(library, steps, "search9_printed")["verdict"]

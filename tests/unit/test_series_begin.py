@@ -24,16 +24,10 @@ def plan_of(experiment: Experiment) -> object:
     return make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1)).get("series_begin")
 
 
-def test_a_plan_states_the_event_and_is_unchanged_without_one() -> None:
+def test_a_plan_states_the_event_which_has_the_old_digest_by_default_and_netem_refuses() -> None:
     assert [plan_of(beginning(begin)) for begin in ("trial", "syn", "data")] == [None, "syn", "data"]
-
-
-def test_the_default_has_the_digest_of_runs_that_knew_no_other() -> None:
     old = GEO.model_dump()
     del old["series_begin"]
     assert digest(GEO.model_dump()) == digest(old) != digest(old | {"series_begin": "syn"})
-
-
-def test_what_cannot_wait_for_the_download_refuses_it() -> None:
     with pytest.raises(UserError, match="series_begin=syn: must be trial with --shaper netem"):
         plan_of(replace(beginning("syn"), shaper=NETEM))

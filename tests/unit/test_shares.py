@@ -37,9 +37,6 @@ def test_rates_are_of_the_time_that_all_downloads_have_in_common() -> None:
     assert found.rates_mbps == pytest.approx([6, 3, 3], rel=0.02)
     assert [found.of_fair_pct(place) for place in range(3)] == pytest.approx([150, 75, 75], rel=0.02)
     assert jain(found.rates_mbps) == pytest.approx(12**2 / (3 * 54), rel=0.02)
-
-
-def test_downloads_that_are_never_there_together_share_nothing_and_one_that_gets_nothing_counts_as_one() -> None:
     assert shares_of(trial(("search", 0, 1, 6), ("cubic", 2, 3, 3))).rates_mbps == []
     found = shares_of(trial(("search", 0, 1, 6), ("cubic", 0, 1, 0)))
     assert (found.of_fair_pct(1), jain(found.rates_mbps)) == (0, 0.5)

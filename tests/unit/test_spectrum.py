@@ -54,16 +54,14 @@ def test_the_published_cycles_are_found_where_they_are(cycle_s: float, min_rtt_m
     ("what", "words"),
     [({"keep": 0.85}, r"are missing.*bridged by straight lines"), ({"uneven": 0.3}, "clock is uneven")],
 )
-def test_lost_probes_are_bridged_an_uneven_clock_resampled_and_both_reported(
-    what: dict[str, float], words: str
-) -> None:
+def test_lost_probes_are_bridged_uneven_clocks_resampled_both_reported(what: dict[str, float], words: str) -> None:
     found = spectrum(swinging(2.0, 600.0, 0.1, 120, **what))
     assert found.peaks["cycle_s"][0] == pytest.approx(2.0, rel=0.03)
     assert any(re.search(words, note) for note in found.notes)
     assert spectrum(swinging(2.0, 600.0, 0.1, 60)).notes == ()
 
 
-def test_windows_in_a_long_gap_are_left_out() -> None:
+def test_noise_alone_has_no_cycle_and_windows_in_a_long_gap_are_left_out() -> None:
     whole = swinging(2.0, 600.0, 0.1, 200)
     gap = pl.col("t_s").is_between(60, 120)
     frame = whole.frame.with_columns(pl.when(~gap).then("rtt_ms").alias("rtt_ms"))
@@ -71,9 +69,6 @@ def test_windows_in_a_long_gap_are_left_out() -> None:
     assert found.windows < spectrum(whole).windows
     assert found.peaks["cycle_s"][0] == pytest.approx(2.0, rel=0.02)
     assert any("left out" in note for note in found.notes)
-
-
-def test_noise_alone_has_no_cycle_to_speak_of_and_a_constant_round_trip_no_peak() -> None:
     rise = spectrum(series(np.arange(20_000) * 0.01, 30 + np.abs(RNG.normal(0, 2, 20_000)))).rise
     assert rise is not None
     assert rise < 0.2

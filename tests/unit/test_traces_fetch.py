@@ -79,9 +79,7 @@ def test_another_checksum_is_refused_and_the_file_kept_aside(origin: Path, cache
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_the_licence_is_stored_beside_the_recordings_or_its_lack_named(
-    origin: Path, cache: Path, is_there: bool
-) -> None:
+def test_the_licence_is_stored_beside_the_files_or_its_lack_named(origin: Path, cache: Path, is_there: bool) -> None:
     licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
     (requested,) = collection({"a.txt": CONTENT}, documents=licence)
     (origin / "data/a.txt").write_bytes(CONTENT)

@@ -28,27 +28,27 @@ def panel_of(values: Sequence[float | None]) -> Panel:
     return Panel("round trip", "ms", pl.DataFrame({"t_s": [1.0 * n for n in range(len(values))], "value": values}))
 
 
-def test_every_quantity_with_a_value_has_a_panel() -> None:
+def test_every_quantity_has_a_panel_that_keeps_the_extremes_of_each_stretch() -> None:
     rates = {"rate_down_mbps": [1.0, 2.0], "rate_up_mbps": pl.Series([None, None], dtype=pl.Float64)}
     frame = pl.DataFrame({"t_s": [0.0, 1.0], **rates, "rtt_ms": [None, 5.0], "lost": [True, False]})
     shown = panels(Recording(frame, "series", "goodput", "test", "made", ()))
     assert [panel.name for panel in shown] == ["rate down, goodput", "round trip", "probes lost in 0.01 s"]
-
-
-def test_the_extremes_of_each_stretch_are_kept_and_one_without_a_value_stays_empty() -> None:
     assert panel_of([1.0, None, None, 4.0]).spans(3)["low"].to_list() == [1.0, None, 4.0]
     spans = panel_of([5.0, 1.0, 9.0, 5.0, 5.0]).spans(2)
     assert spans.select("low", "high").rows() == [(1.0, 5.0), (5.0, 9.0)]
     assert panel_of([1.0, 2.0, None, 3.0]).in_words().endswith("ms, 25.0 % missing")
 
 
-def test_opportunities_are_shown_as_capacity_and_samples_without_a_clock_as_distributions() -> None:
+def test_a_recording_is_shown_with_the_same_bytes_and_without_a_clock_as_distributions() -> None:
     frame = pl.DataFrame({"t_s": [0.05, 0.15, 1.0], "opportunities": pl.Series([10, 20, 1], dtype=pl.UInt32)})
     (panel,) = panels(Recording(frame, "opportunities", "capacity", "test", "made", ()))
     assert panel.table["value"].to_list()[:3] == [pytest.approx(1.2), pytest.approx(2.4), 0.0]
     recording = Recording(pl.DataFrame({"rtt_ms": [1.0, 2.0, 3.0]}), "samples", None, "test", "made", ())
     assert "round trip (ms)" in drawn(panels(recording)[0], WIDTH)
     assert len(drawing.draw(recording, "samples").figure.axes) == 1
+    twice = [drawing.draw(series(), "made").figure for _ in range(2)]
+    assert svg(twice[0]) == svg(twice[1])
+    assert png(twice[0]) == png(twice[1])
 
 
 def test_a_long_tail_is_cut_from_the_distribution_and_a_few_high_values_do_not_press_the_others_flat() -> None:
@@ -71,12 +71,6 @@ def test_any_values_are_drawn(values: list[float | None]) -> None:
 def test_a_drawing_fits_the_terminal_down_to_what_can_be_read(width: int) -> None:
     lines = drawn(panels(series())[0], width).splitlines()
     assert max(map(len, lines)) <= max(width, LEAST_WIDTH)
-
-
-def test_the_same_recording_gives_the_same_bytes() -> None:
-    twice = [drawing.draw(series(), "made").figure for _ in range(2)]
-    assert svg(twice[0]) == svg(twice[1])
-    assert png(twice[0]) == png(twice[1])
 
 
 def test_what_is_neither_a_name_nor_a_file_is_refused(tmp_path: Path) -> None:

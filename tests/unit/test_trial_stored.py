@@ -55,7 +55,7 @@ def job(folder: Path, backend: Recorded | None = None) -> Job:
     return Job(experiment, "cubic", 3, folder / "trials" / "cubic-003", backend or Recorded())  # type: ignore[arg-type]
 
 
-def test_a_trial_has_its_tables_its_capture_and_a_digest_of_each_and_no_draft(tmp_path: Path) -> None:
+def test_a_trial_has_its_tables_capture_and_digests_and_without_the_capture_the_same(tmp_path: Path) -> None:
     meta = run_trial(job(tmp_path))
     folder = tmp_path / "trials" / "cubic-003"
     assert {path.name for path in folder.iterdir()} == {*STORED, "client.pcapng.zst", SUMS}
@@ -63,9 +63,6 @@ def test_a_trial_has_its_tables_its_capture_and_a_digest_of_each_and_no_draft(tm
     assert json.loads((folder / "trial.json").read_text()) == meta
     assert Trial(folder).is_whole
     assert Trial(folder).packets.height > 100
-
-
-def test_without_its_capture_a_trial_has_the_same_tables(tmp_path: Path) -> None:
     run_trial(job(tmp_path / "with"))
     run_trial(replace(job(tmp_path / "without"), keep_capture=False))
     with_it, without = (Trial(tmp_path / name / "trials" / "cubic-003") for name in ("with", "without"))

@@ -74,13 +74,10 @@ def test_a_mistake_is_one_line(given: list[str], line: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_parameter_that_the_module_lacks_is_refused() -> None:
+def test_an_unknown_parameter_is_refused_and_no_claim_is_judged_by_a_changed_link() -> None:
     found = points("search.threshhold_pct=20")
     with pytest.raises(UserError, match=r"search\.threshhold_pct=20: must be .* did you mean threshold_pct\?"):
         require_parameters([each.texts for each in found], {"search": ["bins", "threshold_pct"]})
-
-
-def test_no_claim_of_a_paper_is_judged_by_a_changed_link() -> None:
     thesis = load_experiment("thesis-geo")
     (changed,) = (each.experiment.scenario for each in points_of(thesis, axes_of(["seed=3"]), minutes=1))
     assert thesis.scenario.claims

@@ -109,13 +109,11 @@ class TestRateControl:
 class TestConfidenceAmplifier:
     """1, 2, 3, then 2 tau - 3; a turn begins it again."""
 
-    def test_decisions_in_a_row_grow_bolder(self, cores: Path) -> None:
+    def test_decisions_in_a_row_grow_bolder_until_a_turn(self, cores: Path) -> None:
         core = trying(cores, 1_000_000)  # a boundary of 50 Mb/s is never met
         steps = [trial(core) for _ in range(5)]
         first = steps[0]
         assert [round(step / first) for step in steps] == [1, 2, 3, 5, 7]
-
-    def test_a_turn_begins_it_again(self, cores: Path) -> None:
         core = trying(cores, 1_000_000)
         for _ in range(4):
             trial(core)
@@ -134,13 +132,11 @@ class TestBoundary:
             steps.append(trial(core) / before)
         assert steps == pytest.approx([0.05, 0.15, 0.25], abs=0.002)
 
-    def test_a_smaller_step_narrows_it(self, cores: Path) -> None:
+    def test_a_smaller_step_or_a_turn_narrows_it(self, cores: Path) -> None:
         core = trying(cores, 1_000_000)
         core.state.widened, core.state.direction = 5, 1
         trial(core)
         assert core.state.widened == 0
-
-    def test_a_turn_narrows_it(self, cores: Path) -> None:
         core = trying(cores, 1000)
         for _ in range(3):
             trial(core)

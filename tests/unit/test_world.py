@@ -33,14 +33,11 @@ def test_a_package_that_debian_has_dropped_is_one_line(version: str, suite: str)
     assert image.dropped("world", "mmdebstrap: E: no space left on device") is None
 
 
-def test_every_image_has_a_lock_and_the_dockerfile_what_is_pinned_for_it() -> None:
+def test_every_image_has_a_lock_and_is_of_the_release_that_its_list_states() -> None:
     for name in image.names():
         assert set(image.listed(name)) <= set(image.locked(name)), name
     (line,) = (each for each in (REPO / "Dockerfile").read_text().splitlines() if "/tmp/container.lock git" in each)
     assert line.partition("container.lock ")[2].removesuffix(" && \\").split() == image.listed("container")
-
-
-def test_an_image_is_of_the_release_that_its_list_states() -> None:
     assert {image.suite(name) for name in ("world", "builder")} == {"trixie"}
     assert image.suite("source-6.1") == "bookworm"
     assert image.release(image.suite("source-7.3")) == "trixie"
