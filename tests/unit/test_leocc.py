@@ -23,7 +23,7 @@ def changed(library: Path, rate: float = RATE, rtt_us: int = RTT_US, params: Par
 
 def bounded(flow: Flow) -> bool:
     """Whether a loss has lowered a bound of BBR's."""
-    return min(flow.bbr.inflight_shortterm, flow.bbr.inflight_longterm) < bbr3.INFINITY
+    return bool(min(flow.bbr.inflight_shortterm, flow.bbr.inflight_longterm) < bbr3.INFINITY)
 
 
 class TestReconfigurations:
