@@ -50,6 +50,12 @@ def test_a_flow_survives_retransmission_timeouts(guest: Guest) -> None:
     assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
 
 
+def test_a_flow_survives_the_loss_of_its_first_syns(guest: Guest) -> None:
+    facts = suffered(guest, guest_hardships.lost_syn)
+    assert without(facts, "server.TcpExtTCPSynRetrans") == []
+    assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
+
+
 def test_a_flow_survives_reordering(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.reordering)
     assert without(facts, "server.TcpExtTCPSACKReorder", "server.TcpExtTCPTSReorder") == []
