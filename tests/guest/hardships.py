@@ -2,6 +2,7 @@
 """In the guest: what a flow of each sender meets on bad paths, and what the kernel counted meanwhile."""
 
 import socket
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -129,6 +130,26 @@ def fast_open(link: Link, algorithms: list[str]) -> Facts:
         return flow
 
     return each_sender(link, algorithms, one, {"net.ipv4.tcp_fastopen": "3"})
+
+
+def lost_syn(link: Link, algorithms: list[str]) -> Facts:
+    """The sender opens the flow and loses its first SYNs: hooks come before a flow has its state."""
+
+    def one(link: Link, algorithm: str) -> Flow:
+        server, client = link["ends"]
+        sender = receiving(server)
+        set_algorithm(sender, algorithm)
+        with listening(client, algorithm) as sock:
+            tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
+            sender.setblocking(False)
+            sender.connect_ex((link["addresses"][client], PORT))
+            time.sleep(2)  # the first timeout comes after one
+            tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+            flow = Flow(sender, sock.accept()[0], SIZE_BYTES)
+        finish([flow], PATIENCE_S)
+        return flow
+
+    return each_sender(link, algorithms, one)
 
 
 def switched(link: Link, algorithms: list[str]) -> dict[str, Any]:

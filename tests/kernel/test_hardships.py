@@ -48,6 +48,7 @@ def without(facts: Facts, *counters: str) -> list[str]:
     ("hardship", "counters", "bytes_"),
     [
         (guest_hardships.timeout, ["server.TcpExtTCPTimeouts"], SIZE_BYTES),
+        (guest_hardships.lost_syn, ["server.TcpExtTCPSynRetrans"], SIZE_BYTES),
         (guest_hardships.reordering, ["server.TcpExtTCPSACKReorder", "server.TcpExtTCPTSReorder"], SIZE_BYTES),
         (guest_hardships.reneging, ["server.TcpExtTCPSACKReneging"], RENEGED_BYTES),
         (guest_hardships.zero_window, ["client.TcpExtTCPToZeroWindowAdv"], SIZE_BYTES),

@@ -9,11 +9,20 @@
 
 /* Since 6.10 cong_control also gets the ACK and its flags, which no sender here needs. */
 #if LINUX_VERSION_MAJOR > 6 || (LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL >= 10)
-#define STARTUP_CONG_CONTROL(name) \
-	static void name(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#define STARTUP_CONG_CONTROL_ARGS struct sock *sk, u32 ack, int flag, const struct rate_sample *rs
 #else
-#define STARTUP_CONG_CONTROL(name) static void name(struct sock *sk, const struct rate_sample *rs)
+#define STARTUP_CONG_CONTROL_ARGS struct sock *sk, const struct rate_sample *rs
 #endif
+
+/* A flow that this end opens has its first ACK, that of the SYN, before its init: there is no state yet. */
+#define STARTUP_CONG_CONTROL(name)						\
+	static void name##_ack(struct sock *sk, const struct rate_sample *rs);	\
+	static void name(STARTUP_CONG_CONTROL_ARGS)				\
+	{									\
+		if (inet_csk(sk)->icsk_ca_initialized)				\
+			name##_ack(sk, rs);					\
+	}									\
+	static void name##_ack(struct sock *sk, const struct rate_sample *rs)
 
 /* Packets leave at sk_pacing_rate: by fq where the interface has it, else by TCP's own timer. */
 static inline void startup_pacing_on(struct sock *sk)
