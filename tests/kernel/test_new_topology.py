@@ -3,6 +3,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
@@ -66,19 +68,37 @@ def test_one_file_adds_a_topology_from_check_to_page(tmp_path: Path, kernel: Ker
     assert "three-hops" in (results / "mine/latest/report.html").read_text()
 
 
-def test_a_topology_whose_download_goes_round_the_bottleneck_is_refused(
-    tmp_path: Path, kernel: Kernel, world: Image
+SPARE = '    - {endpoints: ["host-a:eth2", "host-b:eth2"], mtu: 1500}\n'
+A, B = "172.16.1.1/24 dev eth1, ", "172.16.4.2/24 dev eth1, "
+FAULTS = {
+    "a download that goes round the bottleneck": (
+        {
+            A: f"{A}ip address add 172.16.9.1/24 dev eth2, ip route add 172.16.4.0/24 via 172.16.9.2, ",
+            B: f"{B}ip address add 172.16.9.2/24 dev eth2, ",
+        },
+        "west:eth2, the bottleneck: 0 of 12 probes: must be crossed by all, on the only path",
+    ),
+    "a link without addresses": ({}, "host-b:eth2: must have an IPv4 address, which an exec line of host-b adds"),
+    "an end without a default route": (
+        {A: f"{A}ip address add 172.16.9.1/24 dev eth2, ", B: f"{B}ip address add 172.16.9.2/24 dev eth2, "}
+        | {"route add default via 172.16.1.2": "route add 172.16.4.0/24 via 172.16.1.2"},
+        "host-a: default route: must be one, via a router",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_shows_only_in_the_kernel_is_refused_in_one_line(
+    tmp_path: Path, kernel: Kernel, world: Image, fault: str
 ) -> None:
     assert kernel.linux.exists()
     assert world.root.exists()
-    round_it = THREE_HOPS.replace("dev eth1, ip route", "dev eth1, ip address add 172.16.9.1/24 dev eth2, ip route", 1)
-    round_it = round_it.replace("172.16.1.2]", "172.16.1.2, ip route add 172.16.4.0/24 via 172.16.9.2]", 1)
-    round_it = round_it.replace("4.2/24 dev eth1,", "4.2/24 dev eth1, ip address add 172.16.9.2/24 dev eth2,", 1)
-    (tmp_path / "round.clab.yml").write_text(
-        round_it + '    - {endpoints: ["host-a:eth2", "host-b:eth2"], mtu: 1500}\n'
-    )
+    text, (changes, line) = THREE_HOPS + SPARE, FAULTS[fault]
+    for old, new in changes.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (tmp_path / "mine.clab.yml").write_text(text)
     words = "--profile wired-clean --cca cubic --trials 1 --duration 4 --topology".split()
-    done = lab(tmp_path / "results", "run", *words, str(tmp_path / "round.clab.yml"))
+    done = lab(tmp_path / "results", "run", *words, str(tmp_path / "mine.clab.yml"))
     assert done.returncode == 1
-    line = "west:eth2, the bottleneck: 0 of 12 probes: must be crossed by all, on the only path"
     assert line in done.stdout + done.stderr
