@@ -99,7 +99,7 @@ def test_a_flow_that_moves_nothing_fails_the_test_and_the_console_is_kept(tmp_pa
     assert sorted(file.name for file in module.folder.iterdir()) == ["own.ko", log.name]  # a failure is no result
 
 
-def test_a_kernel_that_panics_or_ends_before_any_step_is_named(tmp_path: Path, module: OwnModule) -> None:
+def test_a_kernel_that_panics_is_named_with_step_and_the_modules_function(tmp_path: Path, module: OwnModule) -> None:
     (module.folder / "own.symbols").write_text("")  # no line of the source is known
     panic = (
         'echo unloading > "$room/step"\n'
@@ -108,6 +108,9 @@ def test_a_kernel_that_panics_or_ends_before_any_step_is_named(tmp_path: Path, m
     reason = r"unloading\s*: a bad pointer \(Segfault with no mm\), in hook\+0x4 "
     with pytest.raises(SmokeError, match=rf"own\.c: smoke test in the sanitized kernel: {reason}"):
         SmokeTest(module, {}, kernel(tmp_path, KERNEL + panic), Path("/"), sanitized=True).run()
+
+
+def test_a_kernel_that_ends_before_any_step_was_booting(tmp_path: Path, module: OwnModule) -> None:
     with pytest.raises(SmokeError, match=r"smoke test: booting: virtual kernel: exit status 0: .*something ended"):
         SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
 

@@ -48,20 +48,18 @@ def test_sizes_of_the_ngmn_model_are_log_normal_within_their_bounds(
     assert stats.kstest(sizes, cut).pvalue > 0.01
 
 
-def test_sizes_counts_and_times_have_the_published_distribution(rng: np.random.Generator) -> None:
+def test_a_page_has_as_many_embedded_objects_as_ngmn_states(rng: np.random.Generator) -> None:
     counts = [web.embedded_objects(rng) for _ in range(MANY)]
     assert np.mean(counts) == pytest.approx(5.64, abs=0.3)
     assert (min(counts), max(counts)) == (0, 53)
+
+
+def test_reading_and_parsing_take_exponential_times(rng: np.random.Generator) -> None:
     pages = [each for _ in range(60) for each in web.Web(pages=90).sample(rng)]
     main = [each.wait_s for before, each in itertools.pairwise(pages) if each.group - before.group > 0]
     embedded = [each.wait_s for before, each in itertools.pairwise(pages) if each.group == before.group]
     for waits_s, mean_s in ((main, 30.0), (embedded, 0.13)):
         assert stats.kstest(waits_s, stats.expon(scale=mean_s).cdf).pvalue > 0.01
-    model = video.Video(chunks=MOST_OBJECTS, rate_mbps=8, chunk_s=4, spread=0.2)
-    sizes = [each.objects_bytes[0] for each in model.sample(rng)]
-    assert np.mean(sizes) == pytest.approx(4e6, rel=0.02)
-    assert np.std(sizes) / np.mean(sizes) == pytest.approx(0.2, rel=0.05)
-    assert {each.objects_bytes for each in video.Video(spread=0).sample(rng)} == {(4_000_000,)}
 
 
 def test_pages_have_the_almanacs_weights_and_requests(rng: np.random.Generator) -> None:
@@ -71,6 +69,14 @@ def test_pages_have_the_almanacs_weights_and_requests(rng: np.random.Generator) 
     assert weights_kb == pytest.approx(web_archive.WEIGHT_KB, rel=0.05)
     assert counts == pytest.approx(web_archive.REQUESTS, rel=0.05)
     assert min(min(page) for page in pages) >= 1
+
+
+def test_chunks_have_their_bitrate_and_the_spread_that_is_requested(rng: np.random.Generator) -> None:
+    model = video.Video(chunks=MOST_OBJECTS, rate_mbps=8, chunk_s=4, spread=0.2)
+    sizes = [each.objects_bytes[0] for each in model.sample(rng)]
+    assert np.mean(sizes) == pytest.approx(4e6, rel=0.02)
+    assert np.std(sizes) / np.mean(sizes) == pytest.approx(0.2, rel=0.05)
+    assert {each.objects_bytes for each in video.Video(spread=0).sample(rng)} == {(4_000_000,)}
 
 
 def test_calls_have_gaps_of_their_mean_or_all_alike_or_none(rng: np.random.Generator) -> None:
