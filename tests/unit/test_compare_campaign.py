@@ -144,12 +144,15 @@ def test_trials_of_a_lab_that_did_not_know_a_field_of_a_stanza_are_taken_over(ea
     assert reuse(experiment, folder, site(tmp_path), keep_capture=False) == 2
 
 
-def test_a_damaged_trial_is_not_taken_over_and_those_that_are_are_counted(earlier: Path, tmp_path: Path) -> None:
+def test_a_damaged_trial_is_not_taken_over(earlier: Path, tmp_path: Path) -> None:
     (earlier / "trials/cubic-001/packets.parquet").write_bytes(b"PAR1")
     experiment = compared("cubic", "reno").experiment(WIRED, 2)
     folder = run_folder.create(experiment, site(tmp_path))
     reuse(experiment, folder, site(tmp_path), keep_capture=False)
     assert names(folder) == ["cubic-002"]
+
+
+def test_trials_of_earlier_comparisons_are_counted_over_all_links(earlier: Path, tmp_path: Path) -> None:
     comparison = replace(compared("cubic", "reno"), links=links(["wired", "wifi-high"]))
     began = f"{earlier.name}+"  # after it
     options = RunOptions(workers=1, keep_capture=False)
