@@ -9,7 +9,8 @@ from typing import Any
 from tests.guest.flow import Flow, finish
 from tests.guest.hardships import PATIENCE_S, Link, each_sender, opened
 
-FAILSLAB = Path("/sys/kernel/debug/failslab")
+DEBUG = Path("/sys/kernel/debug")
+SLABS, PAGES = DEBUG / "failslab", DEBUG / "fail_page_alloc"  # a large state has pages of its own
 STACK_DEPTH = "64"
 ANY_CODE = (0, 2**64 - 1)
 EVERYBODY_PCT = 5
@@ -28,12 +29,15 @@ def failing(probability_pct: int, code: tuple[int, int]) -> Iterator[None]:
         "times": str(MOST),
         "probability": str(probability_pct),
     }
-    for name, value in settings.items():
-        (FAILSLAB / name).write_text(value)
+    kinds = [SLABS] if code == ANY_CODE else [SLABS, PAGES]
+    for kind in kinds:
+        for name, value in settings.items():
+            (kind / name).write_text(value)
     try:
         yield
     finally:
-        (FAILSLAB / "probability").write_text("0")
+        for kind in kinds:
+            (kind / "probability").write_text("0")
 
 
 def text_of(module: str) -> tuple[int, int]:
@@ -67,7 +71,7 @@ def starved_kernel(link: Link, algorithms: list[str]) -> dict[str, Any]:
         flow = opened(link, algorithm)
         with failing(EVERYBODY_PCT, ANY_CODE):
             finish([flow], PATIENCE_S)
-            failed[algorithm] = MOST - int((FAILSLAB / "times").read_text())
+            failed[algorithm] = MOST - int((SLABS / "times").read_text())
         return flow
 
     return {"facts": each_sender(link, algorithms, one), "failed": failed}
