@@ -20,7 +20,7 @@ def guest(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
     return Guest(tmp_path_factory.mktemp("failslab"), kernel, world)
 
 
-@pytest.mark.parametrize("algorithm", ["search", "best", "bbr3", "vivace"])
+@pytest.mark.parametrize("algorithm", ["search", "best", "bbr3", "leocc", "vivace"])
 def test_a_flow_without_memory_of_its_own_arrives_and_is_counted(guest: Guest, algorithm: str) -> None:
     requested = {"module": f"tcp_{algorithm}", "parameter": "no_memory_flows"}
     found = guest.call(guest_failslab.starved_module, link=link(), algorithms=[algorithm], **requested)
