@@ -136,4 +136,4 @@ def publish(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    publish(sys.argv[1:])
+    run_command(publish, sys.argv[1:])
