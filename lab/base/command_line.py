@@ -2,6 +2,7 @@
 """What stands on a command line: its name in errors, and lists with commas."""
 
 COMMAND_LINE = "command line"
+USUAL_CCAS = "search,cubic"  # over a profile, where none are named
 
 
 def names(text: str) -> list[str]:

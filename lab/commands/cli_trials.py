@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lab.base.command_line import USUAL_CCAS
 from lab.commands.cli_options import (
     SELDOM,
     FigureForms,
@@ -35,7 +36,7 @@ def run(
     scenario: Annotated[str | None, ScenarioName] = None,
     profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file.")] = None,
     cca: Annotated[
-        str | None, typer.Option(help="Senders for --profile, with commas between them; default: search,cubic.")
+        str | None, typer.Option(help=f"Senders for --profile, with commas between them; default: {USUAL_CCAS}.")
     ] = None,
     topology: Annotated[
         str | None, typer.Option(help="Topology for --profile, by name or .yml file; default: path.")

@@ -16,7 +16,7 @@ from lab.backends.backend import Site
 from lab.backends.choose import Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
-from lab.base.command_line import COMMAND_LINE
+from lab.base.command_line import COMMAND_LINE, USUAL_CCAS, names
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say
@@ -36,7 +36,6 @@ from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 
 BUILD_MINUTES = 7
-USUAL_CCAS = "search,cubic"  # over a profile, where none are named
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,8 @@ class Request:
             return load_experiment(self.scenario, overrides)
         if self.scenario is not None:
             raise field_error(COMMAND_LINE, "profile", self.profile, f"left out with a scenario ({self.scenario})")
-        ccas = [cca.strip() for cca in (USUAL_CCAS if self.ccas is None else self.ccas).split(",")]
-        return try_link(self.profile, ccas, overrides | {"topology": self.topology})
+        ccas = USUAL_CCAS if self.ccas is None else self.ccas
+        return try_link(self.profile, names(ccas), overrides | {"topology": self.topology})
 
 
 @dataclass(frozen=True)

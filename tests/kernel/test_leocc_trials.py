@@ -2,9 +2,7 @@
 """LeoCC in a real download: BBR's Startup, and a new model of the path where a reconfiguration is due."""
 
 import polars as pl
-import pytest
 
-from lab.backends.records import TrialError
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 
@@ -34,13 +32,3 @@ def test_it_leaves_startup_by_bbrs_rule_before_any_loss(bench: Bench) -> None:
 def test_after_a_reconfiguration_it_probes_for_bandwidth(bench: Bench) -> None:
     """The product is 165 packets; a probe has a quarter more in flight."""
     assert most_in_flight_pkts(trial_of(bench, offset_ms=1000 * OFFSET_S)) > 1.15 * 165
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "least", "most"), [("period_ms", 3600001, 0, 3600000), ("loss_pct", 0, 1, 50)]
-)
-def test_the_kernel_refuses_a_parameter_out_of_range_and_names_it(
-    bench: Bench, name: str, value: int, least: int, most: int
-) -> None:
-    with pytest.raises(TrialError, match=f"tcp_leocc: {name}={value}: must be a whole number from {least} to {most}"):
-        trial_of(bench, **{name: value})

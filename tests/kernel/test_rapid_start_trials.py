@@ -8,23 +8,13 @@ import pytest
 
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
+from tests.rounds import windows_of_rounds
 
 SHALLOW = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 100_000})})
 
 
 def trial_of(bench: Bench, name: str = "rapid") -> Trial:
     return bench.run(experiment_on(SHALLOW if name == "shallow" else SMALL, "rapid_start"), "rapid_start", name)
-
-
-def windows_of_rounds(trial: Trial) -> list[int]:
-    """The window at the end of each round, before the exit."""
-    acks = trial.acks.filter((pl.col("flow") == 1) & (pl.col("t_s") < trial.exits["t_s"][0]))
-    ends, window_end = [], acks["snd_nxt_bytes"][0]
-    for una, nxt, cwnd in acks.select("snd_una_bytes", "snd_nxt_bytes", "cwnd_pkts").iter_rows():
-        if una >= window_end:
-            ends.append(cwnd)
-            window_end = nxt
-    return ends
 
 
 def test_the_first_flight_is_twenty_packets_over_a_whole_round_trip(bench: Bench) -> None:

@@ -58,6 +58,7 @@ def test_bbr3_halves_its_window_in_probe_rtt_and_copa_keeps_a_short_queue(bench:
 @pytest.mark.parametrize(
     ("cca", "name", "value", "least", "most"),
     [
+        ("best", "skip_rounds", 101, 0, 100),
         ("bbr3", "loss_pct", 0, 1, 50),
         ("bbr3", "full_rounds", 101, 1, 100),
         ("c4", "still_eras", 0, 1, 10),
@@ -68,8 +69,12 @@ def test_bbr3_halves_its_window_in_probe_rtt_and_copa_keeps_a_short_queue(bench:
         ("copa", "competes", 2, 0, 1),
         ("hystartpp", "css_rounds", 0, 1, 255),
         ("hystartpp", "n_rtt_sample", 256, 1, 255),
+        ("leocc", "loss_pct", 0, 1, 50),
+        ("leocc", "period_ms", 3600001, 0, 3600000),
         ("rapid_start", "iw_pkts", 1, 2, 1000),
         ("rapid_start", "queue_pct", 101, 0, 100),
+        ("suss", "k_max", 4, 0, 3),
+        ("suss", "least_rtt_us", 1000001, 0, 1000000),
         ("vivace", "epsilon_pct", 26, 1, 25),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Failures that a person has looked at, packet by packet: what is at fault, and what the packets show."""
+"""Failures that were looked at by hand, packet by packet: what is at fault, and what the packets show."""
 
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ class Finding(Strict):
 
     senders: Names
     cases: Names
-    fault: Literal["sender", "draft"]  # a fault of a case or of the lab is mended, so no cell has it
+    fault: Literal["sender", "draft"]  # those of cases and of the lab are mended
     text: Text
 
 
