@@ -5,7 +5,6 @@
 results/bench/conform.json; others stay as they were published. A stack of one's own is FILE.yml:CONTROL.
 """
 
-import json
 import sys
 from collections import Counter
 
@@ -13,9 +12,7 @@ from lab_conform.command import Request, run
 from lab_conform.verdict import Outcome, Verdict
 from rich.console import Console
 
-from bench.measured import PUBLISHED, Figure, store
-from lab.base import paths
-from lab.base.errors import UserError
+from bench.measured import Figure, last, run_command, store
 
 NAME = "conform"
 OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "not applicable")
@@ -25,26 +22,16 @@ Failure = dict[str, str]
 def main(names: list[str]) -> None:
     """Run all suites on senders, one after the other, and store the counts after each."""
     for name in names:
-        try:
-            _add(run(Request(name), Console(highlight=False)))
-        except UserError as error:
-            raise SystemExit(f"{name}: {error}") from None
+        _add(run(Request(name), Console(highlight=False)))
 
 
 def _add(found: list[Verdict]) -> None:
     """Store the counts and failures of one sender next to those of the others."""
-    figures, failures = _stored()
-    sender = found[0].sender
-    figures = [each for each in figures if not each["name"].endswith(f": {sender}")] + _figures(found)
-    failures = [each for each in failures if each["sender"] != sender] + _failures(found)
+    before, sender = last(NAME), found[0].sender
+    figures = [each for each in before.get("figures", []) if not each["name"].endswith(f": {sender}")] + _figures(found)
+    failures = [each for each in before.get("failures", []) if each["sender"] != sender] + _failures(found)
     names = " ".join(dict.fromkeys(each["name"].split(": ")[1] for each in figures))
     print(store(NAME, f"python -m bench.conform_matrix {names}", figures, {"failures": failures}))
-
-
-def _stored() -> tuple[list[Figure], list[Failure]]:
-    files = [folder / f"{NAME}.json" for folder in (paths.results() / "bench", PUBLISHED)]
-    content = [json.loads(file.read_text()) for file in files if file.exists()]
-    return (content[0]["figures"], content[0]["failures"]) if content else ([], [])
 
 
 def _figures(found: list[Verdict]) -> list[Figure]:
@@ -63,4 +50,4 @@ def _failures(found: list[Verdict]) -> list[Failure]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_command(main, sys.argv[1:])

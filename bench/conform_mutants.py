@@ -6,7 +6,6 @@ that of the same mutant in results/bench/conform-mutants.json; others stay as th
 """
 
 import hashlib
-import json
 import re
 import sys
 import tempfile
@@ -23,9 +22,8 @@ from lab_conform.verdict import Verdict
 from pydantic import Field, TypeAdapter
 from rich.console import Console
 
-from bench.measured import PUBLISHED, Figure, store
+from bench.measured import Figure, last, store
 from lab.backends.virtual import Virtual
-from lab.base import paths
 from lab.commands.prepare import prepare
 from lab.commands.try_own import TryRequest, own_senders_of
 from lab.evaluation.compare.comparison import known_senders
@@ -85,8 +83,7 @@ def main(words: list[str]) -> None:
 
 def _keep(found: Row, mutants: list[Mutant]) -> None:
     """Store a result next to those of the other mutants that there are."""
-    files = [folder / f"{STORED}.json" for folder in (paths.results() / "bench", PUBLISHED)]
-    stored: list[Row] = next((json.loads(file.read_text())["mutants"] for file in files if file.exists()), [])
+    stored: list[Row] = last(STORED).get("mutants", [])
     rows = {(each["case"], each["mutant"]): each for each in [*stored, found]}
     keys = [(each.case, f"{each.of}: {each.name}") for each in mutants]
     kept = [rows[key] for key in keys if key in rows]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from lab.base import paths
 from lab.base.commit import commit
@@ -75,9 +75,16 @@ def _member(value: object) -> str:
 def show_and_store(name: str, command: str, figures: list[Figure]) -> None:
     """Print each figure with what is required of it, and store them."""
     for figure in figures:
-        most = f" (at most {figure['target']})" if "target" in figure else ""
+        most = f" (target: {figure['target']})" if "target" in figure else ""
         print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
     print(store(name, command, figures))
+
+
+def last(name: str) -> dict[str, Any]:
+    """Return what was measured last: in results/, else as published; empty where nothing was."""
+    files = [folder / f"{name}.json" for folder in (paths.results() / "bench", PUBLISHED)]
+    found: dict[str, Any] = next((json.loads(file.read_text()) for file in files if file.exists()), {})
+    return found
 
 
 def measure_and_store(name: str, command: str, measure: Callable[[Path], list[Figure]]) -> None:
