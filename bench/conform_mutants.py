@@ -22,8 +22,9 @@ from lab_conform.verdict import Verdict
 from pydantic import Field, TypeAdapter
 from rich.console import Console
 
-from bench.measured import Figure, last, store
+from bench.measured import Figure, last, run_command, store
 from lab.backends.virtual import Virtual
+from lab.base.errors import UserError
 from lab.commands.prepare import prepare
 from lab.commands.try_own import TryRequest, own_senders_of
 from lab.evaluation.compare.comparison import known_senders
@@ -72,6 +73,8 @@ def main(words: list[str]) -> None:
     virtual = prepare(Recipe(), Console(stderr=True))
     mutants = TypeAdapter(list[Mutant]).validate_python(read_yaml(FOLDER / "mutants.yml"))
     chosen_ones = [each for each in mutants if not words or any(word in f"{each.case} {each.name}" for word in words)]
+    if not chosen_ones:
+        raise UserError(f"command line: words={' '.join(words)}: must be in the case or the name of a mutant")
     for begin in range(0, len(chosen_ones), AT_ONCE):
         some = chosen_ones[begin : begin + AT_ONCE]
         for each, (original, mutated) in zip(some, _verdicts(some, virtual), strict=True):
@@ -172,4 +175,4 @@ def _sources(of: str, name: str, virtual: Virtual) -> Sources:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_command(main, sys.argv[1:])
