@@ -2,7 +2,6 @@
 """The implementations that are given the same streams; each returns its decisions up to the first exit."""
 
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,14 +10,13 @@ from lab_bpf.node.transfer import Transfer
 from lab_bpf.program import build
 from lab_bpf.stock import run_stock
 
+from bench.same_exit import quic
 from bench.same_exit.stream import DECISION, Decisions, Stream
-from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.judge.search_replay import BIN, replay_bins, version
+from lab.judge.search_replay import replay_bins, version
 
 SEARCH = "search"
 PROGRAM, STREAMS, DECISIONS, TRANSFER = "search.bpf.o", "streams", "decisions.json", "transfer.json"
-PRINTED = [name for name in (BIN.names or ()) if name != "reserved"]  # by lab-quic
 BPFTOOL = "bpftool"
 
 
@@ -35,16 +33,7 @@ def by_core(library: Path, streams: Sequence[Stream]) -> list[Decisions]:
 
 def by_quic(program: Path, streams: Sequence[Stream]) -> list[Decisions]:
     """Decide by lab-quic, which has the core by Rust's FFI."""
-    return [_by_quic(program, stream) for stream in streams]
-
-
-def _by_quic(program: Path, stream: Stream) -> Decisions:
-    text = "\n".join(" ".join(map(str, row)) for row in stream.rows())
-    done = subprocess.run([program, "replay", SEARCH], input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise UserError(done.stdout.strip())
-    rows = [dict(zip(PRINTED, map(int, line.split()), strict=True)) for line in done.stdout.splitlines()]
-    return [tuple(row[name] for name in DECISION) for row in rows]
+    return [quic.decided(program, SEARCH, stream) for stream in streams]
 
 
 def by_bpf_here(streams: Sequence[Stream]) -> list[Decisions]:

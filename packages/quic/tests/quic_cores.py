@@ -8,45 +8,20 @@ lab_quic/quinn/cores/quic_core.h). A decision is (window, threshold, W_max) in b
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from lab_quic.quinn import build
 
-from lab.judge.search_replay import BIN, EXIT, replay_bins, version
+from bench.same_exit import quic
+from bench.same_exit.quic import BIN_AT, BIN_FIELDS, Event
+from lab.judge.search_replay import EXIT, replay_bins, version
 from tests.careful_resume import NORMAL, RECONNAISSANCE, SAFE_RETREAT
 from tests.careful_resume import Core as CarefulResume
 from tests.careful_resume import Params as SavedSet
 from tests.rapid_start import Core as RapidStart
 
-NO_THRESHOLD = (1 << 64) - 1
 LOW_WORD = (1 << 32) - 1
-BIN_FIELDS = [name for name in (BIN.names or ()) if name not in ("ack", "reserved")]
 Decision = tuple[int, int, int]
-
-
-class Event(NamedTuple):
-    """An event of a sender: an ACK, a loss or a timeout."""
-
-    kind: str
-    now_us: int
-    delivered_bytes: int
-    sent_bytes: int
-    acked_bytes: int
-    acked_before_bytes: int
-    lost_bytes: int
-    flight_bytes: int
-    window_bytes: int
-    ssthresh_bytes: int
-    packet_bytes: int
-    rtt_us: int
-    limited: int
-    in_recovery: int
-    before_bytes: int
-
-    @property
-    def line(self) -> str:
-        return " ".join(map(str, self))
 
 
 def events_of(log: Path) -> list[Event]:
@@ -65,12 +40,10 @@ def program(*words: str, text: str = "", limit_s: int = 60) -> "subprocess.Compl
 
 
 def replayed(name: str, events: Iterable[Event], **params: int) -> dict[int, list[int]]:
-    """Return what lab-quic's core changes, by the place of the event: window, threshold, W_max, exit, and a bin."""
-    options = [f"{key}={value}" for key, value in params.items()]
-    done = program("replay", name, *options, text="\n".join(event.line for event in events))
-    assert done.returncode == 0, done.stdout
-    rows = ([int(word) for word in line.split()] for line in done.stdout.splitlines())
-    return {place: row for place, *row in rows}
+    """Return what lab-quic's core changes, by the place of the event."""
+    built = build.find()
+    assert built
+    return quic.replayed(built.program, name, events, **params)
 
 
 def decisions(name: str, events: Iterable[Event], **params: int) -> dict[int, Decision]:
@@ -80,7 +53,7 @@ def decisions(name: str, events: Iterable[Event], **params: int) -> dict[int, De
 
 def bins(name: str, events: list[Event]) -> list[list[int]]:
     """Return the bins of lab-quic's SEARCH up to its exit, with the ACK of each."""
-    found = [[place, *row[4:]] for place, row in replayed(name, events).items() if row[-1]]
+    found = [[place, *row[BIN_AT:]] for place, row in replayed(name, events).items() if row[-1]]
     ends = [number for number, row in enumerate(found) if row[-1] == EXIT]
     return found[: ends[0] + 1] if ends else found
 

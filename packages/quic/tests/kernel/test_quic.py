@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 from lab_quic.log import NO_THRESHOLD, read_server
 from lab_quic.quinn import build
-from quic_cores import Event, bins, careful_resume, core_bins, decisions, events_of, rapid_start
+from quic_cores import bins, careful_resume, core_bins, decisions, events_of, rapid_start
 from quic_trials import over_quic, run, senders_on
 
+from bench.same_exit.quic import Event
 from lab.backends.records import TrialError
 from lab.judge.outcome import outcome
 from lab.judge.search_replay import EXIT, replay_bins, version

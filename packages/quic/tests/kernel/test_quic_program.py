@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_quic.log import NO_THRESHOLD
 from lab_quic.quinn import build
 from numpy.typing import NDArray
-from quic_cores import NO_THRESHOLD, Event, bins, careful_resume, core_bins, decisions, program, rapid_start
+from quic_cores import bins, careful_resume, core_bins, decisions, program, rapid_start
 
+from bench.same_exit.quic import Event
 from lab.judge.search_replay import EXIT
 
 STREAMS = 200
