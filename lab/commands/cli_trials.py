@@ -137,6 +137,7 @@ def try_(
         ),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished comparison.")] = False,
+    verbose: Verbose = False,
     jobs: Jobs = None,
     no_pcap: NoPcap = False,
     backend: Annotated[str | None, typer.Option(rich_help_panel=SELDOM, help="virtual (the default) or vm.")] = None,
@@ -183,7 +184,7 @@ def try_(
     expected = Expected(tuple(map(read, expect or ())), json, junit)
     chosen = (against, links, trials, duration, seed, quick, sanitize, backend, engine, expected, first_window, kernel)
     request = TryRequest(tuple(sources), tuple(param or ()), *chosen)
-    course = Course(budget_minutes=budget, resume=resume, again=resumed_command())
+    course = Course(budget_minutes=budget, resume=resume, verbose=verbose, again=resumed_command())
     try_own(request, course, run_options(jobs, None, no_pcap), console)
 
 
@@ -239,7 +240,7 @@ def compare(
         str | None,
         typer.Option(
             help="Kinds of link or profiles, with commas between them: geo, geo-published, leo, lte, 5g, wifi-high, "
-            "wifi-low, wired, wired-shared (next to CUBIC); default: every kind."
+            "wifi-low, home-fq_codel, home-cake, docsis-pie, wired, wired-shared (next to CUBIC); default: every kind."
         ),
     ] = None,
     trials: Annotated[
@@ -258,13 +259,12 @@ def compare(
     shard: Shards = None,
     out: ShardFolder = None,
     jobs: Jobs = None,
+    verbose: Verbose = False,
     no_pcap: NoPcap = False,
 ) -> None:
     """Compare senders over kinds of link, and rank them on one page.
 
     Example: `lab compare --cca search,cubic,bbr,hystartpp --links geo,leo`
-
-    With a sender that others wrote (`lab senders list`): `lab compare --cca search,pcc_vivace`
     """
     require_senders(cca)
     require_links(links)
@@ -272,5 +272,5 @@ def compare(
     from lab.commands.part import Part
 
     chosen = Chosen(cca, links, trials, duration, seed, quick, fixed, tuple(vary or ()), Part.of(shard, out))
-    course = Course(measure, budget_minutes, resume, again=resumed_command())
+    course = Course(measure, budget_minutes, resume, verbose=verbose, again=resumed_command())
     compare_known(chosen, course, run_options(jobs, None, no_pcap), console)

@@ -42,6 +42,7 @@ class Course:
     budget_minutes: float | None = None
     resume: bool = False
     reports: bool = True  # also write the report of each link's run
+    verbose: bool = False  # print the ranks by all measures, and a sentence per link
     again: str = "lab compare --resume"  # the command that goes on after Ctrl-C
 
     def __post_init__(self) -> None:
@@ -258,4 +259,4 @@ def _conclude(state: State, folder: Path, course: Course, answer: Ranked, consol
         say(console, f"no result: {name}: {reason}")
     if state.budget_used:
         say(console, f"the budget of {course.budget_minutes:g} min is used: '{course.again}' goes on in {folder}")
-    console.print(answer.shown(console.width))
+    console.print(answer.shown(console.width, course.verbose))

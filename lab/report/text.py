@@ -2,6 +2,7 @@
 """The report as a table on a terminal, and the same as plain text."""
 
 import io
+import textwrap
 from collections.abc import Sequence
 
 from rich import box
@@ -72,8 +73,8 @@ def _rich(table: Table, narrow: bool, labels: range, figures: range) -> RichTabl
     for column in labels:
         _add_labels(drawn, table.header[column], FROM_CHARS, narrow)
     for column in figures:
-        name = table.header[column].replace(" ", "\n") if narrow else table.header[column]
         cells = [_cell(row, column, narrow) for group in table.groups for row in group.rows]
+        name = _wrapped(table.header[column], max(map(len, cells), default=0)) if narrow else table.header[column]
         widest = max(len(line) for text in (name, *cells) for line in text.splitlines() or [""])
         drawn.add_column(name, justify="right", no_wrap=True, min_width=widest)
     for group in table.groups:
@@ -81,8 +82,14 @@ def _rich(table: Table, narrow: bool, labels: range, figures: range) -> RichTabl
             first = group.label if row is group.rows[0] else ""
             names, cells = [row.cells[column] for column in labels], [_cell(row, column, narrow) for column in figures]
             drawn.add_row(first, *map(Text, [*names, *cells]), style="dim" if row.published else None)
-        drawn.add_section()
+        if len(group.rows) > 1:
+            drawn.add_section()
     return drawn
+
+
+def _wrapped(name: str, chars: int) -> str:
+    """Break a name between words where it is wider than its cells."""
+    return "\n".join(textwrap.wrap(name, max(chars, 1), break_long_words=False, break_on_hyphens=False))
 
 
 def _cell(row: Row, column: int, narrow: bool) -> str:

@@ -22,7 +22,7 @@ from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.judged import OUTCOMES
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
-from lab.report.compare.ranked import Ranked
+from lab.report.compare.ranked import Ranked, ranked
 from lab.report.compare.sentences import sentences
 from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import write_reports
@@ -152,15 +152,19 @@ def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separate
     assert "BBR v1 (" in open_
 
 
-def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Ranked]) -> None:
-    named, shown = [set(table.header) for table in (written[1].table, written[1].narrow)], []
-    for width in (111, 112):
+@pytest.mark.parametrize("width", [80, 112])
+def test_the_terminal_has_a_row_per_link_and_a_cell_per_sender_and_the_ranks_where_they_are_asked_for(
+    written: tuple[Path, Ranked], width: int
+) -> None:
+    answer, shown = written[1], []
+    for verbose in (False, True):
         console = Console(width=width, record=True, file=StringIO())
-        console.print(written[1].shown(width))
+        console.print(answer.shown(width, verbose))
         shown.append(" ".join(console.export_text().split()))
-    assert all(f"Digest of the results: {written[1].digest}" in text for text in shown)
-    assert named[1] < named[0]
-    assert len(shown[0].split()) < len(shown[1].split())
+    assert all(f"Digest of the results: {answer.digest}" in text for text in shown)
+    assert all(f" {group.label} {group.rows[0].cells[0]} " in shown[0] for group in answer.exit_table.groups)
+    assert len(answer.exit_table.header) == len(answer.table.groups[0].rows)
+    assert [answer.table.caption in text for text in shown] == [False, True]
 
 
 def test_the_report_is_written_where_it_is_older_than_its_trials_and_a_damaged_one_is_named(tmp_path: Path) -> None:
@@ -219,6 +223,19 @@ def test_what_has_no_result_is_named(results: Path, compared: Compared, monkeypa
     assert "No result: compare-geo search-001: the kernel &lt;stopped&gt;" in page
     assert "unfinished" in page
     assert "wired, modelled: no trial has a result." in page
+
+
+def test_links_where_no_sender_has_separated_share_a_line_and_the_others_keep_their_sentence(
+    compared: Compared,
+) -> None:
+    comparison, (geo, wired) = compared
+    alike = dict.fromkeys(SENDERS, RankedPlace(1, len(SENDERS)))
+    without = dict.fromkeys(SENDERS[1:], RankedPlace(1, len(SENDERS) - 1))
+    found = [replace(each, places=dict(each.places) | {PRIMARY: of}) for each, of in ((geo, alike), (wired, without))]
+    told = ranked(comparison, PRIMARY, found).told
+    assert told[-1] == f"No sender has separated from another on {geo.link.title}."
+    assert told[0].startswith(f"{wired.link.title}: ")
+    assert told[0].endswith("no exit was judged.")
 
 
 def test_a_comparison_without_a_valid_trial_is_written_and_says_why(

@@ -20,14 +20,28 @@ from lab.report.table import Group, Row, Table
 BRIEF = ("chokepoint", "throughput", "object_1000000", "object_20000000", "queueing", "retransmits", "harm")
 
 EXITS = ("Leaves at (s)", "Early/ choke- point/ late")
-NARROW = ("chokepoint", "throughput", "object_20000000", "harm")  # what a terminal of 80 columns has room for
 
 
-def ranks_table(
-    comparison: Comparison, found: Sequence[LinkResult], primary: str, chosen: Sequence[str] = BRIEF
-) -> Table:
+def exits_table(comparison: Comparison, found: Sequence[LinkResult]) -> Table:
+    """Return one row per link, with one cell per sender: when it leaves slow start, and whether that is right."""
+    named = labels(comparison)
+    left = [(each.link.name, exits_of(each)) for each in found if each.stored]
+    groups = [Group(link, (Row(tuple(_exit_text(exits[cca]) for cca in comparison.senders)),)) for link, exits in left]
+    caption = "Seconds at which slow start ends, and whether that is early, at the chokepoint or late"
+    header = tuple(named[cca] for cca in comparison.senders)
+    return Table("exits", f"{caption} (a/b/c: trials).", header, tuple(groups), (), "Link")
+
+
+def _exit_text(left: Exits) -> str:
+    """Return `12.30 late`, or `12.30 1/2/0` where the trials differ."""
+    mean, counts = exit_cells(left)
+    zones = [zone for zone, count in left.counts.items() if count]
+    return " ".join((mean, *(zones if len(zones) == 1 else [counts] if zones else [])))
+
+
+def ranks_table(comparison: Comparison, found: Sequence[LinkResult], primary: str) -> Table:
     """Return one group per link with one row per sender: each cell a rank and a value."""
-    names = dict.fromkeys((primary, *chosen))
+    names = dict.fromkeys((primary, *BRIEF))
     measures = [BY_NAME[name] for name in names if any(name in each.values for each in found)]
     groups = tuple(_group(comparison, each, measures) for each in found if each.stored)
     header = ("Sender", *EXITS, *(measure.short for measure in measures))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer of a comparison before its page: a row per sender and link, then a sentence per link."""
+"""The answer of a comparison before its page: exits by link and sender, then the sentences that are notable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from rich.text import Text
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.report import text, trust
-from lab.report.compare.forms import NARROW, ranks_table
-from lab.report.compare.sentences import ONE_TRIAL, exit_sentences, sentences
+from lab.report.compare.forms import exits_table, ranks_table
+from lab.report.compare.sentences import ONE_TRIAL, exit_sentences, none_separated, sentences
 from lab.report.table import Table
 
 
@@ -19,31 +19,43 @@ from lab.report.table import Table
 class Ranked:
     """What a terminal shows of a comparison."""
 
-    headline: Sequence[str]
+    headline: Sequence[str]  # a sentence per link
+    told: Sequence[str]  # the notable ones, and a line for the others
     table: Table
-    narrow: Table  # fewer measures
+    exit_table: Table
     digest: str
     exits: Sequence[str]  # of each subject, on all links: the shortest answer
     invalid: Sequence[str]  # a line per trial that is left out
 
-    def shown(self, width: int) -> RenderableType:
-        """Return ranks, what is left out, and last the sentences, as a console of that width prints them."""
-        table = self.narrow if width < text.NARROW_CHARS else self.table
+    def shown(self, width: int, verbose: bool = False) -> RenderableType:
+        """Return exits, what is left out, and last the sentences, as a console of that width prints them.
+
+        verbose: also the ranks by all measures, and the sentence of each link.
+        """
+        tables = (self.table, self.exit_table) if verbose else (self.exit_table,)
         digest = f"Digest of the results: {self.digest}"
-        below = map(Text, (digest, *self.invalid, *self.headline, *self.exits))
-        return Group(text.shown((), (table,), width), *below)
+        below = map(Text, (digest, *self.invalid, *(self.headline if verbose else self.told), *self.exits))
+        return Group(text.shown((), tables, width), *below)
 
 
 def ranked(comparison: Comparison, measure: str, found: Sequence[LinkResult]) -> Ranked:
     """Return the answer of a comparison."""
-    headline = [f"{sentence.link}: {sentence.text}" for sentence in sentences(comparison, found, measure)]
-    if max((each.trials for each in found), default=0) == 1:
-        headline.append(ONE_TRIAL)
-    tables = (ranks_table(comparison, found, measure), ranks_table(comparison, found, measure, NARROW))
+    by_link = sentences(comparison, found, measure)
+    headline = [f"{each.link}: {each.text}" for each in by_link]
+    told = [line for line, each in zip(headline, by_link, strict=True) if each.notable]
+    one = [ONE_TRIAL] if max((each.trials for each in found), default=0) == 1 else []
     left_out = [
         f"{each.link.name}: {trial.line}"
         for each in found
         if each.stored
         for trial in trust.invalid(each.stored.run.trials)
     ]
-    return Ranked(headline, *tables, digest_of(found), exit_sentences(comparison, found), left_out)
+    return Ranked(
+        [*headline, *one],
+        [*told, *(one or none_separated(by_link))],
+        ranks_table(comparison, found, measure),
+        exits_table(comparison, found),
+        digest_of(found),
+        exit_sentences(comparison, found),
+        left_out,
+    )

@@ -22,11 +22,18 @@ class Sentence:
 
     link: str
     text: str
+    notable: bool  # more than that no sender has separated
 
 
 def sentences(comparison: Comparison, found: Sequence[LinkResult], measure: str) -> list[Sentence]:
     """Return one sentence per link: who leads by the deciding measure, and from whom the subject has not separated."""
-    return [Sentence(each.link.title, _sentence(comparison, each, primary_of(each.link, measure))) for each in found]
+    return [_sentence(comparison, each, primary_of(each.link, measure)) for each in found]
+
+
+def none_separated(by_link: Sequence[Sentence]) -> list[str]:
+    """Return one line for all links on which no sender has separated from another."""
+    names = [each.link for each in by_link if not each.notable]
+    return [f"No sender has separated from another on {listed(names)}."] if names else []
 
 
 def exit_sentences(comparison: Comparison, found: Sequence[LinkResult]) -> list[str]:
@@ -51,9 +58,10 @@ def _left(link: str, exits: Exits) -> str:
     return ", ".join((f"on {link} at {exits.mean_s:.2f} s", *(shares or ["not judged"])))
 
 
-def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
+def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> Sentence:
+    link = found.link.title
     if measure.name not in found.values:
-        return _no_result(found)
+        return Sentence(link, _no_result(found), notable=True)
     named, places = labels(comparison), found.places[measure.name]
     values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
@@ -63,10 +71,11 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     if all(place.worst == len(places) for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
         apart = "" if found.trials == 1 else f" No sender has separated from another after {trials}."
-        return f"{measure.title}: {shown}.{apart}{lacking}"
+        return Sentence(link, f"{measure.title}: {shown}.{apart}{lacking}", notable=bool(lacking))
     by_rank = sorted(places, key=lambda name: (places[name].best, places[name].worst))
     shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
-    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"
+    tied = _tied(comparison, found, measure)
+    return Sentence(link, f"{measure.title}: {shown}; {trials}.{tied}{lacking}", notable=True)
 
 
 def _no_result(found: LinkResult) -> str:
