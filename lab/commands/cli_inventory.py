@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.cli_options import console
+from lab.commands.lines import say
 
 app = typer.Typer()
 
@@ -46,7 +47,7 @@ def data_dictionary() -> None:
     """
     from lab.commands.data_dictionary import lines
 
-    console.print("\n".join(lines()), soft_wrap=True, markup=False)
+    say(console, "\n".join(lines()))
 
 
 @app.command()
@@ -57,7 +58,7 @@ def check() -> None:
     """
     from lab.commands.inventory import check_all
 
-    console.print("\n".join(check_all()), soft_wrap=True, markup=False)
+    say(console, "\n".join(check_all()))
 
 
 @app.command()
@@ -70,5 +71,5 @@ def doctor() -> None:
 
     findings = examine()
     for finding in findings:
-        console.print(finding.line(), soft_wrap=True, markup=False)
+        say(console, finding.line())
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from lab.base.plain_file import write_whole
+from lab.commands.lines import say
 from lab.evaluation.compare.expect import Expectation, Judged, judged
 from lab.evaluation.compare.results import LinkResult
 
@@ -29,7 +30,7 @@ def conclude(expected: Expected, subjects: Sequence[str], found: Sequence[LinkRe
     rows = judged(expected.expectations, subjects, found)
     for row in rows:
         line = f"{'holds' if row.holds else 'FAILS'}     {row.text}: {row.found}"
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
     if expected.json:
         write_whole(expected.json, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     if expected.junit:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lab.backends.virtual import BuildProgress
+from lab.commands.lines import say
 from lab.report.trust import InvalidTrial
 from lab.runs.estimate import BOOT_S
 from lab.runs.execute import OpenRun
@@ -19,6 +20,7 @@ from lab.runs.pool import Result
 from lab.runs.trial import Job
 
 T = TypeVar("T")
+NARROW_CHARS = 100  # below it the name of a run leaves no room for a bar
 REFRESHES_PER_S = 2  # ten took a twentieth of a processor from the trials
 BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
 
@@ -57,7 +59,7 @@ class TrialBar:
 
     def __init__(self, console: Console, many_runs: bool) -> None:
         self._console, self._many_runs = console, many_runs
-        self._bar = _bar(console, "trials")
+        self._bar = _bar(console, "trials", numbers_alone=many_runs and console.width < NARROW_CHARS)
         self._task: TaskID | None = None
         self._total, self._begin_s = 0, 0.0
         self._counts: Counter[str] = Counter()
@@ -87,9 +89,8 @@ class TrialBar:
             line = InvalidTrial.of(result["cca"], result["trial"], result["certificate"]).line
             self._invalid.setdefault(job.experiment.name, []).append(line)
         self._virtual_s += 0 if isinstance(result, str) else job.experiment.scenario.duration_s
-        prefix = f"{job.experiment.name.removeprefix('compare-')}: " if self._many_runs else ""
         count = f"{self._counts.total()}/{self._total}"
-        self._bar.update(self._task, advance=_cost_s(job), description=prefix + self._summary(), count=count)
+        self._bar.update(self._task, advance=_cost_s(job), description=self._summary(job), count=count)
 
     def run_ended(self, run: OpenRun) -> None:
         """Print how many trials of a run were run, how many failed, and why some are invalid."""
@@ -97,14 +98,18 @@ class TrialBar:
             base = run.experiment.scenario.counterfactual_of
             name = f"{run.experiment.name} (counterfactual of {base})" if base else run.experiment.name
             failed = f", {len(run.failures)} without a result" if run.failures else ""
-            self._console.print(f"{name}: {len(run.jobs)} trials run{failed}", soft_wrap=True, markup=False)
+            say(self._console, f"{name}: {len(run.jobs)} trials run{failed}")
             for line in self._invalid.get(run.experiment.name, ()):
-                self._console.print(f"{name}: {line}", soft_wrap=True, markup=False)
+                say(self._console, f"{name}: {line}")
 
-    def _summary(self) -> str:
+    def _summary(self, job: Job) -> str:
+        """Return the counts, behind the run's name if there are many, else with the speed: 80 columns hold no more."""
         speed = self._virtual_s / (time.monotonic() - self._begin_s)
         others = "".join(f", {self._counts[kind]} {kind}" for kind in ("invalid", "failed") if self._counts[kind])
-        return f"{self._counts['valid']} valid{others}, {speed:.1f} virtual s/s"
+        counts = f"{self._counts['valid']} valid{others}"
+        if self._many_runs:
+            return f"{job.experiment.name.removeprefix('compare-')}: {counts}"
+        return f"{counts}, {speed:.1f} virtual s/s"
 
 
 def _kind(result: Result) -> str:
@@ -117,11 +122,11 @@ def _cost_s(job: Job) -> float:
     return BOOT_S + job.experiment.scenario.duration_s
 
 
-def _bar(console: Console, unit: str, transient: bool = False) -> Progress:
+def _bar(console: Console, unit: str, transient: bool = False, numbers_alone: bool = False) -> Progress:
     """Return a bar that leaves the numbers their room: its own width is what is left of the terminal's."""
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
+        *(() if numbers_alone else (BarColumn(bar_width=None),)),
         TextColumn("{task.fields[count]} " + unit),
         TimeElapsedColumn(),
         TextColumn("ETA"),

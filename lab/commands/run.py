@@ -97,7 +97,7 @@ def run(
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
     if experiment.topology.note:
-        console.print(experiment.topology.note, soft_wrap=True, markup=False)
+        say(console, experiment.topology.note)
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
         if choice.backend == "virtual":
@@ -142,8 +142,8 @@ def _require_results(stored: OpenRun, console: Console) -> None:
     failures = stored.failures
     if failures:
         console.print(f"{len(failures)} trials gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False)
-        console.print("\n".join(failures), soft_wrap=True, markup=False)
-        console.print(f"the others are stored in {stored.folder}: go on with --resume", soft_wrap=True, markup=False)
+        say(console, "\n".join(failures))
+        say(console, f"the others are stored in {stored.folder}: go on with --resume")
         raise typer.Exit(1)
 
 
@@ -161,14 +161,14 @@ def _virtual(experiment: Experiment, recipe: Recipe, options: RunOptions, consol
     found = find_built(recipe)
     _announce(experiment, options, recipe, found is not None, console)
     if protection:
-        console.print(protection, soft_wrap=True, markup=False)
+        say(console, protection)
     return found or build_kernel(recipe, console)
 
 
 @contextmanager
 def _real_site(choice: Choice, experiment: Experiment, console: Console) -> Iterator[Site]:
     """Print where trials run, and provide the real machine, locked."""
-    console.print(f"{choice.line}: real time, one trial at a time; {choice.reason}", soft_wrap=True, markup=False)
+    say(console, f"{choice.line}: real time, one trial at a time; {choice.reason}")
     backend = real_backend(choice)
     with real.alone(backend):
         site = real.inspect(backend, needed_modules(experiment))

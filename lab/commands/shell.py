@@ -22,6 +22,7 @@ from lab.base import sandbox_mode
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.scratch import scratch_folder
+from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT
@@ -62,7 +63,7 @@ def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
     experiment = request.experiment()
     virtual = prepare(Recipe(DEFAULT), console)
     if protection := sandbox_mode.less():
-        console.print(protection, soft_wrap=True, markup=False)
+        say(console, protection)
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, _end)
     with scratch_folder() as place:

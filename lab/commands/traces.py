@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.base.console import PlainConsole
+from lab.commands.lines import say
 
 traces_app = typer.Typer(no_args_is_help=True, help="Recordings of real links: fetch, show, import and record them.")
 console = PlainConsole()
@@ -36,7 +37,7 @@ def fetch(
     from lab.traces.fetch import fetch as get
 
     for line in get(chosen(names or [], everything), Folder(mirror) if mirror else None):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
 
 
 @traces_app.command("list")
@@ -83,7 +84,7 @@ def show(
     from lab.traces.imported import find
 
     for line in lines(find(name, form, settings or []), name, out, console.width):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
 
 
 @traces_app.command(hidden=True)
@@ -104,7 +105,7 @@ def spectrum(
     from lab.traces.imported import find
 
     for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
 
 
 @traces_app.command("import")
@@ -121,4 +122,4 @@ def import_(
     from lab.commands.traces_import import run
 
     for line in run(files, format, out, set_ or []):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)

@@ -9,6 +9,7 @@ import typer
 
 from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, ShardFolder, Shards, console, run_options
 from lab.commands.known import require_scenarios
+from lab.commands.lines import say
 from lab.commands.traces import Figures
 
 
@@ -132,13 +133,13 @@ def figure(
     from lab_papers.paper import Sources
 
     if name is None:
-        console.print("\n".join(lines()), soft_wrap=True, markup=False)
+        say(console, "\n".join(lines()))
         return
     kernel = find()
     sources = Sources(run or [], kernel.replay_library if kernel else None)
     sheet = Sheet(width.value, form.value, footer, style)
     for line in write(name, sources, sheet, out or paths.results() / "paper"):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
 
 
 def evaluate(
@@ -173,7 +174,7 @@ def artifact(
     from lab_papers.commands.artifact import write
 
     for line in write(bundle, out or paths.results() / "artifact"):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
 
 
 def kick_tires(jobs: Jobs = None) -> None:

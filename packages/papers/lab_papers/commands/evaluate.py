@@ -32,7 +32,7 @@ def evaluate(console: Console, faults: list[str], with_page: bool = False) -> No
     if with_page:
         _write_page(paths.results(), kernel.replay_library if kernel else None, console)
     for line in (*faults, *unread):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
     if faults or unread:
         raise typer.Exit(1)
 

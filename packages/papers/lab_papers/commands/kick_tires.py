@@ -37,12 +37,12 @@ def kick(options: RunOptions, console: Console) -> None:
     with TrialBar(console, many_runs=True) as bar:
         executed = execute([each for each in experiments if not lack_of(each)], none, backend.site, options, bar)
     for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
-        console.print(str(line), soft_wrap=True, markup=False)
+        say(console, str(line))
     rows = [row(_stored(run)) for run in executed.runs if not run.failures]
     lacking = [(each, lack) for each in experiments if (lack := lack_of(each))]
     rows += [not_run(each.scenario.profile, each.profile.title, lack) for each, lack in lacking]
     for each in rows:
-        console.print(each.line, soft_wrap=True, markup=False)
+        say(console, each.line)
     verdict = judged(SameRequest(), options, console)
     file = write_whole(_folder() / PAGE, render(rows, verdict.text))
     console.print(f"page      {file}", soft_wrap=True, markup=False)

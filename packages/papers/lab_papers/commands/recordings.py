@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.base.errors import UserError
+from lab.commands.lines import say
 from lab.runs.experiment import Experiment
 from lab.runs.recordings import files_of
 from lab.runs.stand_ins import as_run, lack_of
@@ -25,15 +26,15 @@ def fetch_for(experiments: Sequence[Experiment], mirror: Path | None, console: C
     for _, files in groupby(files_of(experiments), key=lambda file: file.collection):
         try:
             for line in fetch(list(files), place):
-                console.print(line, soft_wrap=True, markup=False)
+                say(console, line)
         except Unreachable as error:
-            console.print(str(error), soft_wrap=True, markup=False)
+            say(console, str(error))
             break
         except UserError as error:  # these files are not there; those of other collections may be
-            console.print(str(error), soft_wrap=True, markup=False)
+            say(console, str(error))
     lacking = [_line(each, lack) for each in experiments if (lack := lack_of(each))]
     for line in lacking:
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
     return lacking
 
 

@@ -58,7 +58,7 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
             verify(claiming, None, console)
     finally:
         for line in problems.missing:
-            console.print(line, soft_wrap=True, markup=False)
+            say(console, line)
 
 
 def run_stages(quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> Problems:
@@ -89,7 +89,7 @@ def reproduce_claim(
     problems = run_campaign(claim.scenarios, quick, options, console, mirror)
     verify([claim.scenario], claim.place, console)
     for line in (*problems.missing, *problems.faults):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
     if problems.faults:
         raise typer.Exit(1)
 

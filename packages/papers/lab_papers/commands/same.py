@@ -17,6 +17,7 @@ from lab.base import sandbox_mode
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error, going_on
 from lab.base.scratch import scratch_folder
+from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
@@ -100,7 +101,7 @@ def ready_runs(
     for name, files in lacking.items():
         if request.wants_some(name):
             line = f"not run: {name}: its recording is not fetched: lab traces fetch {files}"
-            console.print(line, soft_wrap=True, markup=False)
+            say(console, line)
     ready = [each for each in experiments if each.name not in lacking]
     if any(map(request.wants_some, lacking)) and not any(request.wants_some(each.name) for each in ready):
         raise UserError("lab same: no recording of these trials is fetched: lab traces fetch --all")
@@ -158,15 +159,15 @@ def compare_all(
     absent = sorted(set(stored.content["trials"]) - set(found))
     for number, (name, texts) in enumerate(different.items()):
         for text in texts if number < SHOWN else texts[:1]:
-            console.print(f"DIFFERENT  {name}: {text}", soft_wrap=True, markup=False)
+            say(console, f"DIFFERENT  {name}: {text}")
     for name in absent:
-        console.print(f"MISSING    {name}: no such trial here", soft_wrap=True, markup=False)
+        say(console, f"MISSING    {name}: no such trial here")
     commit = stored.content["commit"][:12]
     if not different and not absent:
         return _printed(Verdict(True, f"SAME: {len(found)} trials have the packets and tables of {commit}"), console)
     surroundings = list(compare.surroundings(description, stored))
     for text in surroundings or ["kernel, modules and world are the reference's: the difference is elsewhere"]:
-        console.print(text, soft_wrap=True, markup=False)
+        say(console, text)
     return _printed(Verdict(False, f"DIFFERENT: {len(different)} of {len(found)} trials from {commit}"), console)
 
 

@@ -13,6 +13,7 @@ from lab.base import paths
 from lab.base.choice import choose, one_of
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.commands.lines import say
 from lab.judge.stored import LATEST
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab_papers.evaluation.claims.coverage import covered
@@ -30,13 +31,13 @@ def verify(names: Sequence[str], table: str | None, console: Console) -> None:
     having_claims = chosen["scenario"].unique(maintain_order=True).to_list()
     if not any((paths.results() / name / LATEST).exists() for name in having_claims):
         for line in not_run(having_claims, console.width):  # nothing to compare, and nothing to count
-            console.print(line, soft_wrap=True, markup=False)
+            say(console, line)
         return
     for text in lines(chosen, console.width):
         console.print(text, soft_wrap=True)
     below = (*reasons(chosen, console.width), *counted(chosen, console.width), *clocks(chosen), *notes)
     for line in (*below, *faults):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
     if faults:
         raise typer.Exit(1)
 
@@ -47,7 +48,7 @@ def cover(names: Sequence[str], table: str | None, console: Console) -> None:
         if given is not None:
             raise field_error(COMMAND_LINE, field, given, "left out with --coverage, which lists all")
     for line in coverage_lines(console.width):
-        console.print(line, soft_wrap=True, markup=False)
+        say(console, line)
 
 
 def coverage_lines(width: int) -> Iterator[str]:
