@@ -144,7 +144,7 @@ def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
     for name, course in courses.items():
         experiment, backend = prepared(experiment_of(name, course), bench.virtual, bench.console)
         experiments, site = [*experiments, experiment], backend.site
-    with TrialBar(bench.console, many_runs=True) as bar:
+    with TrialBar(bench.console, many_runs=False) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
         executed = execute(experiments, find_run.matching, site, options, bar)
     for refusal in executed.refusals:
