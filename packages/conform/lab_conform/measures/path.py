@@ -22,12 +22,15 @@ def goodput_after_event_share(view: View, event: int, plus_s: float, for_s: floa
     return goodput_share(view, begin_s, begin_s + for_s, of_mbps)
 
 
-def queue_ms(view: View, percentile: float = 95.0, from_s: float = 0.0) -> float:
-    """Return how long the bottleneck's queue takes to drain, at a percentile of its samples from a time on."""
+def queue_ms(view: View, percentile: float = 95.0, from_s: float = 0.0, of_mbps: float = 0.0) -> float:
+    """Return how long the bottleneck's queue takes to drain, at a percentile of its samples from a time on.
+
+    `of_mbps`: at this rate instead of the link's.
+    """
     rows = view.trial.qdisc.filter(pl.col("t_s") >= from_s)
     if not rows.height:
         raise Unmeasured("the queue has no samples then")
-    waits_ms = rows["backlog_bytes"].to_numpy() * 8 / (view.link.rate_mbps * 1e3)
+    waits_ms = rows["backlog_bytes"].to_numpy() * 8 / ((of_mbps or view.link.rate_mbps) * 1e3)
     return float(np.percentile(waits_ms, percentile))
 
 
@@ -39,9 +42,9 @@ def least_queue_ms(view: View, from_s: float, until_s: float) -> float:
     return float(rows["backlog_bytes"].min() or 0) * 8 / (view.link.rate_mbps * 1e3)  # type: ignore[arg-type]
 
 
-def drops_pct(view: View, from_s: float = 0.0) -> float:
-    """Return the share of packets that the bottleneck drops from a time on."""
-    rows = view.trial.qdisc.filter(pl.col("t_s") >= from_s)
+def drops_pct(view: View, from_s: float = 0.0, until_s: float = 1e9) -> float:
+    """Return the share of packets that the bottleneck drops in a time."""
+    rows = view.trial.qdisc.filter(pl.col("t_s").is_between(from_s, until_s))
     if not rows.height:
         raise Unmeasured("the queue has no samples then")
     drops, sent = (float(rows[name][-1] - rows[name][0]) for name in ("drops_pkts", "sent_pkts"))
