@@ -11,7 +11,7 @@ import pytest
 from lab.base.paths import REPO
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.tables.stored_trial import Trial
-from tests.unit.test_tutorials import blocks
+from tests.unit.test_profiles import blocks
 
 HOUR = REPO / "docs" / "tutorials" / "hour.md"
 

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a node is to do, for one sender of each kind, is what was read and approved: a plan, but for its link."""
+"""What a node is to do and the first link of each profile are what was read and approved."""
 
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from lab.base.errors import UserError
+from lab.base.named_files import profile_files
+from lab.links.models import MODELS
+from lab.links.recorded import Series
+from lab.links.shapes import write_steps
 from lab.links.tc_alone import NETEM
 from lab.node.plan import Plan
 from lab.runs.experiment import Experiment, digest, first_names, load_experiment, specification, trial_part
@@ -30,7 +36,7 @@ SENDERS = (
 MOST_TEXT = 1000  # of a field: a workload is known by its beginning
 
 
-def lines(name: str, plan: Plan, known: Plan | None = None) -> list[str]:
+def plan_lines(name: str, plan: Plan, known: Plan | None = None) -> list[str]:
     """A plan without its link, one line per field that a known one has otherwise; its settings are its own ones."""
     shown = _shown(plan)
     other = _shown(known) if known else {}
@@ -56,7 +62,7 @@ def test_a_plan_of_each_kind_is_the_approved_one() -> None:
     small = experiment_on(SMALL, "cubic", "bbr", size_bytes=3_000_000)
     plans["small, by tc alone"] = planned(replace(small, shaper=NETEM), "bbr")
     first = next(iter(plans.values()))
-    found = [line for name, plan in plans.items() for line in lines(name, plan, None if plan is first else first)]
+    found = [line for name, plan in plans.items() for line in plan_lines(name, plan, None if plan is first else first)]
     text = "\n".join(found) + "\n"
     assert text == approved("plans.txt", text)
 
@@ -85,3 +91,40 @@ def test_the_digest_of_a_specification_is_the_approved_one_or_no_stored_run_woul
     by_tc = sorted(specification(replace(load_experiment("compete-bbr"), shaper=NETEM))["digests"])
     text = "\n".join([*rows, f"of a run: {parts}", f"of two downloads by tc alone: {by_tc}"]) + "\n"
     assert text == approved("specifications.txt", text)
+
+
+def link_lines(name: str, folder: Path) -> list[str]:
+    """The link of a profile's first trial, a line per part."""
+    experiment = load_experiment("geo", {"profile": name, "duration_s": 3})
+    drawn = draw(experiment, 1)
+    plan = make_plan(experiment, experiment.ccas["cubic"], drawn)
+    write_steps(experiment.profile, drawn.link, folder)
+    link = [f"{name}: {json_in_six_digits(plan['link'])}"]
+    shapes = [f"{name}: {json_in_six_digits(shape)}" for shape in plan["shapes"]]
+    steps = [f"{name}: {file.name}: {first_and_count(file)}" for file in sorted(folder.iterdir())]
+    return link + shapes + steps
+
+
+def first_and_count(file: Path) -> str:
+    rows = file.read_text().splitlines()
+    return f"{len(rows)} lines, the first: {rows[0] if rows else 'none'}"
+
+
+def test_each_profiles_first_link_is_the_approved_one(tmp_path: Path) -> None:
+    modelled = [name for name, file in sorted(profile_files().items()) if "dataset: " not in file.read_text()]
+    found = [line for name in modelled for line in link_lines(name, tmp_path / name)]
+    expected = approved("links.txt", "\n".join(found) + "\n").splitlines()
+    known = {line.split(":")[0] for line in expected}  # a new profile waits for its approval
+    assert [line for line in found if line.split(":")[0] in known] == expected
+
+
+def test_what_a_model_does_not_state_is_as_approved() -> None:
+    models: dict[str, type[BaseModel]] = {**MODELS, "series": Series}
+    defaults = [
+        f"{name}: {field}={about.default}"
+        for name, model in sorted(models.items())
+        for field, about in model.model_fields.items()
+        if not about.is_required()
+    ]
+    text = "\n".join(defaults) + "\n"
+    assert text == approved("models.txt", text)

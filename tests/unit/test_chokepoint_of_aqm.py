@@ -10,7 +10,7 @@ from lab.judge.loss import first_mark_s
 from lab.judge.rules import lasting
 from lab.judge.slow_start import first_exit
 from tests.slow_start_model import FRAME_BYTES, INTERVAL_S, TARGET_S, Download, Path, download
-from tests.unit.test_heuristics_lasting import last_empty_s
+from tests.unit.test_heuristics_of_capacity import last_empty_s
 
 HOME = Path(rate_mbps=100, base_rtt_ms=20, buffer_bytes=32_000_000, duration_s=1, codel=True)
 EVERY_S = 0.0003

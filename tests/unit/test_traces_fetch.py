@@ -13,8 +13,7 @@ from lab.traces.candidates import Mirror
 from lab.traces.datasets import Dataset
 from lab.traces.fetch import chosen, fetch
 from tests.command import lab
-from tests.origins import serving
-from tests.recordings import COMMIT, collection, sha256
+from tests.recordings import COMMIT, collection, serving, sha256
 from tests.traces_real import FOLDER as REAL
 from tests.traces_real import needs_real
 

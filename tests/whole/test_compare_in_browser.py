@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.axe import violations
-from tests.browser import Browser, chromium
+from tests.browser import Browser, chromium, violations
 from tests.compared import example, store
 
 

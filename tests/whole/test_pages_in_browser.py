@@ -9,8 +9,7 @@ import pytest
 from lab_papers.index.write import write_index
 from selenium.webdriver.common.keys import Keys
 
-from tests.axe import violations
-from tests.browser import Browser, chromium
+from tests.browser import Browser, chromium, violations
 from tests.stored_run import store_run
 
 NARROW_PX, WIDE_PX = 360, 1200
