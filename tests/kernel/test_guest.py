@@ -15,7 +15,7 @@ from lab.images.image import Image
 from lab.kernel.build import Kernel
 from tests.guest import sample as guest_sample
 from tests.guest import without_processes as guest
-from tests.guest.registers import lost
+from tests.guest.sample import lost
 
 
 @pytest.fixture(scope="module")

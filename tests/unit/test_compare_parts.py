@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of a comparison's page: its measures, its method, the scorecard of RFC 9743, and its worst trials explained."""
+"""Parts of a comparison: measures, method, RFC 9743's scorecard, its worst trials, and what a CI expects of it."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+import typer
+from rich.console import Console
 
 from lab.base.errors import UserError
+from lab.commands.expect import Expected, conclude
 from lab.evaluation.compare.campaign import looks_of
+from lab.evaluation.compare.expect import judged, read, require_known
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of
 from lab.judge.stored import Stored
 from lab.report.compare import worst
@@ -173,3 +179,53 @@ def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explaine
 def test_how_far_a_sender_is_behind_is_a_share_of_the_larger_value(own: float, other: float, behind: float) -> None:
     found: Any = SimpleNamespace(values={"throughput": {"a": [own], "b": [other]}})
     assert worst._behind(found, BY_NAME["throughput"], "a", "b", 0) == behind
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("geo chokepoint >= cubic", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: chokepoint = cubic", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: speed >= cubic", "of a measure: chokepoint, "),
+        ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
+        ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
+    ],
+)
+def test_what_cannot_be_expected_is_refused_before_anything_runs(compared: Compared, text: str, rule: str) -> None:
+    with pytest.raises(UserError, match=r"command line: expect=.*: must be ") as refused:
+        require_known([read(text)], compared[0])
+    assert rule in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("geo: throughput >= search", True),
+        ("geo: throughput > search", False),
+        ("geo: throughput > 0.5", True),
+        ("geo: throughput < 0.5", False),
+        ("geo: harm <= cubic", False),  # it has no value without a rival
+    ],
+)
+def test_means_of_the_valid_trials_decide(compared: Compared, text: str, holds: bool) -> None:
+    (row,) = judged([read(text)], ["search"], compared[1])
+    assert (row.holds, row.link, row.subject) == (holds, "geo", "search")
+    assert row.found.startswith("search ")
+
+
+def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:
+    both = tuple(map(read, ("geo: throughput > 0.5", "wired: throughput < 0.5")))
+    expected = Expected(both, tmp_path / "found.json", tmp_path / "found.xml")
+    printed = io.StringIO()
+    with pytest.raises(typer.Exit) as end:
+        conclude(expected, ["search"], compared[1], Console(file=printed, width=200))
+    assert end.value.exit_code == 1
+    assert [line.split()[0] for line in printed.getvalue().splitlines()] == ["holds", "FAILS"]
+    assert [row["holds"] for row in json.loads((tmp_path / "found.json").read_text())] == [True, False]
+    suite = ElementTree.parse(tmp_path / "found.xml").getroot()  # noqa: S314 (our own)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("classname") for case in suite if case.find("failure") is not None] == ["wired"]
+
+
+def test_all_that_hold_are_no_failure(compared: Compared) -> None:
+    conclude(Expected((read("geo: throughput > 0.5"),)), ["search"], compared[1], Console(file=io.StringIO()))
