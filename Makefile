@@ -12,7 +12,7 @@ options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURA
 options += $(if $(SEED),--seed $(SEED)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(SHAPER),--shaper $(SHAPER)) $(if $(RESUME),--resume)
 
-sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
+sanitized := $(patsubst %,tests/kernel/test_%.py,kunit hardships stress)
 
 # These need more than a bundle brings: Python packages of the tests and tools, and so the network.
 test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs notebook setup-vm box image test-vm test-fresh bundle test-bundle: export LAB_SETUP = whole

@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,16 @@ def chromium(profile: Path) -> Iterator[Browser]:
         yield Browser(started)
     finally:
         started.quit()
+
+
+# A figure is one image with a text: its thousands of parts are nothing that a reader meets.
+RUN = """const done = arguments[arguments.length - 1];
+axe.run({ exclude: [["svg > *"]] }).then((found) => done(found.violations))"""
+
+
+def violations(browser: Browser) -> list[str]:
+    """Return a line per rule that axe-core (of axe-core-python) finds broken on the page, with the elements."""
+    browser.ask(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    browser.driver.set_script_timeout(PATIENCE_S)
+    found = browser.driver.execute_async_script(RUN)
+    return [f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes'][:4]]}" for each in found]

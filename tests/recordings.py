@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small collections of the tests' own."""
+"""Small collections of the tests' own, and an origin that serves a folder with the paths of a public one."""
 
 import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from lab.schema.dataset import Collections
 from lab.traces.datasets import Dataset, by_name
@@ -33,3 +39,20 @@ def stanza(files: dict[str, bytes], **changes: object) -> dict[str, object]:
 def collection(files: dict[str, bytes], **changes: object) -> list[Dataset]:
     """Return the datasets of a collection named `mine`."""
     return list(by_name(Collections.model_validate({"mine": stanza(files, **changes)}).root).values())
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder; yield the server's address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: modules that come and go while flows run, and what memory is in use before and after."""
+"""In the guest: modules that come and go while flows run, memory before and after, and many flows at once."""
 
 import ctypes
 import errno
 import os
+import resource
 import socket
 import time
 from pathlib import Path
@@ -104,3 +105,20 @@ def memory() -> dict[str, int]:
         shrink.write_text("1")
     lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     return {name: int(lines[name].split()[0]) for name in MEMORY if name in lines}
+
+
+SIZE_BYTES = 20_000
+
+
+def crowd(link: dict[str, Any], algorithms: list[str], flows: int) -> dict[str, Any]:
+    """Open flows, the senders by turns, before the first byte is sent; then move what each has to send."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4 * flows, 4 * flows))
+    server, client = link["ends"]
+    opened = []
+    with link_up(link):
+        for number in range(flows):
+            with listening(server, algorithms[number % len(algorithms)]) as sock:
+                opened.append(connect(link, sock, receiving(client), SIZE_BYTES))
+        finish(opened, 600)
+    most_cwnd_pkts = max(flow.most_cwnd_pkts for flow in opened)
+    return {"got_bytes": sum(flow.got_bytes for flow in opened), "most_cwnd_pkts": most_cwnd_pkts}

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = tomllib.loads((Path(__file__).parent / "corpus.toml").read_text(encoding="utf-8"))
-INPUTS: dict[str, dict[str, Any]] = {one["name"]: one for one in CORPUS["input"]}
+BASES: dict[str, str] = CORPUS.pop("base")
+INPUTS: dict[str, dict[str, Any]] = {
+    name: {"name": name, "reads": reads, **one} for reads, named in CORPUS.items() for name, one in named.items()
+}
 
 
 def write(one: dict[str, Any], folder: Path) -> Path:
@@ -31,7 +34,7 @@ def file_name(reads: str) -> str:
 def _content(one: dict[str, Any]) -> bytes:
     text = one.get("before", "") + one.get("content", "") * one.get("repeat", 1) + one.get("after", "")
     if one.get("changed"):
-        text = _changed(CORPUS["base"][one["reads"]], text)
+        text = _changed(BASES[one["reads"]], text)
     content = bytes.fromhex(text) if one.get("hex") else text.encode()
     return gzip.compress(content, compresslevel=1) if one.get("gzip") else content
 

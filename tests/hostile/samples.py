@@ -25,7 +25,7 @@ from test_import_capture import written as capture
 from test_import_fuzz import SMALL
 
 from lab.base import paths
-from tests.hostile.inputs import CORPUS
+from tests.hostile.inputs import BASES
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
 
@@ -46,7 +46,7 @@ def contents(reads: str) -> list[bytes]:
 
 
 def _texts(reads: str) -> list[bytes]:
-    base = CORPUS["base"].get(reads)
+    base = BASES.get(reads)
     return [base.encode()] if base else []
 
 
@@ -57,7 +57,7 @@ def _yaml(*files: Path) -> list[Any]:
 def _profiles() -> list[Any]:
     found = sorted(paths.PROFILES.glob("*.yml"))
     own = [file for file in found if file.name != "datasets.yml" and "dataset:" not in file.read_text()]
-    return [yaml.safe_load(CORPUS["base"]["profile"]), *_yaml(*own)]
+    return [yaml.safe_load(BASES["profile"]), *_yaml(*own)]
 
 
 def _datasets() -> list[Any]:

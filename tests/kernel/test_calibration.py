@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import polars as pl
 import pytest
 
-from lab.links.profile import Profile
+from lab.links.profile import Profile, load_profile
 from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
+from tests.traces_real import needs_real
+from tests.unit.test_profiles import EVERY, fetched  # noqa: F401
 
 SYN, ACK = 0x002, 0x010
 FRAME_BYTES = 1514
@@ -169,3 +171,12 @@ def test_the_fastest_link_carries_its_rate(bench: Bench) -> None:
     busy = trial.qdisc.filter(pl.col("t_s").is_between(0.1, 0.2))
     rate_mbps = (busy["sent_bytes"][-1] - busy["sent_bytes"][0]) * 8 / 1e6 / (busy["t_s"][-1] - busy["t_s"][0])
     assert rate_mbps == pytest.approx(10_000, rel=RATE_TOLERANCE)
+
+
+@needs_real
+@pytest.mark.usefixtures("fetched")
+@pytest.mark.parametrize("name", ["lte-att", "wifi-restaurant"])
+def test_a_recorded_link_gives_a_trial_whose_certificate_holds(bench: Bench, name: str) -> None:
+    """Delivery opportunities both ways with long stalls; a rate so low that a probe's own time counts."""
+    trial = bench.run(experiment_on(load_profile(name, "test"), "cubic_plain", duration_s=4), "cubic_plain", name)
+    assert trial.valid, trial.meta["certificate"]

@@ -15,7 +15,7 @@ from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from tests.command import lab
-from tests.kernel.test_try_link import LINK
+from tests.kernel.test_experiment import LINK
 from tests.own_cache import cache_with
 
 EXAMPLES = REPO / "examples" / "cluster"

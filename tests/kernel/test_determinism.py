@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same trial twice is the same packets at the same microsecond, whatever else the machine does.
-
-Nothing needs to be normalised: the guest draws initial sequence numbers, time stamp offsets and ports from the trial's
-seed too, so that the captures are equal byte for byte.
-"""
+"""The same trial twice is the same packets at the same microsecond, whatever came before and beside it."""
 
 import os
 import subprocess
@@ -15,7 +11,7 @@ import polars as pl
 import pytest
 
 from lab.tables.stored_trial import TABLES, Trial
-from tests.conftest import LOSSY, SMALL, Bench, experiment_on
+from tests.conftest import LOSSY, SMALL, Bench, experiment_on, with_lines
 
 LINKS = {"cubic_plain": SMALL, "search": LOSSY, "bbr": SMALL}  # netem draws losses, BBR its phases
 CORES = sorted(os.sched_getaffinity(0))
@@ -75,3 +71,22 @@ def test_another_seed_gives_other_packets(bench: Bench) -> None:
         trial = bench.run(experiment_on(LINKS["bbr"], "bbr", duration_s=3, seed=seed), "bbr", name)
         captures.append((trial.path / "client.pcapng.zst").read_bytes())
     assert captures[0] != captures[1]
+
+
+BEGUN = {"bbr": SMALL, "cubic": LOSSY}  # BBR draws its phase; both draw sequence numbers, offsets and ports
+MORE = [  # leave nothing that packets meet
+    "head -c 1000 /dev/urandom >/dev/null",
+    "sleep 0.371234567",
+    "for line in 1 2 3; do ip link show >/dev/null; done",
+    "ip link add dev more type veth peer name most",  # whose hardware addresses are drawn
+]
+
+
+@pytest.mark.parametrize("cca", BEGUN)
+def test_packets_do_not_depend_on_what_came_before_them(bench: Bench, cca: str) -> None:
+    experiment = experiment_on(BEGUN[cca], cca, duration_s=2)
+    usual = bench.run(experiment, cca, "usual-beginning")
+    other = bench.run(with_lines(experiment, *MORE), cca, "later-beginning")
+    assert usual.packets.height > 100
+    assert usual.packets.equals(other.packets)
+    assert usual.table("qdisc").equals(other.table("qdisc"))

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One whole small experiment, as a user runs it: CUBIC on the GEO link, with HyStart and without."""
+"""One whole small experiment, as a user runs it; and the tutorial of an hour."""
 
 import csv
 import json
+import os
+import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from lab.base.paths import REPO
+from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
-from lab.tables.stored_trial import TABLES
+from lab.tables.stored_trial import TABLES, Trial
 from tests.command import lab, scenario_file
+from tests.unit.test_profiles import blocks
 
 PUBLIC = ["cca", "heuristic", "trials", "valid", "early_pct", "chokepoint_pct", "late_pct"]
 MEANS = ["capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts"]  # each with its _sd beside it
@@ -92,3 +98,88 @@ def test_with_hystart_the_exit_is_early_and_without_it_late(rows: dict[tuple[str
     assert float(plain["late_pct"]) == 100
     assert float(plain["capacity_s"]) < float(plain["loss_s"]) <= float(plain["exit_s"])
     assert float(plain["throughput_mbps"]) > 2 * float(rows["cubic", "truth"]["throughput_mbps"])
+
+
+LINK = """
+title: a link of the user's own
+down: {rate_mbps: 20.0, delay_ms: 25.0, buffer_bytes: 250000}
+up: {delay_ms: 25.0}
+recorded: []
+assumed: [everything]
+"""
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> tuple[Path, str]:
+    assert kernel
+    folder = tmp_path_factory.mktemp("tried")
+    (folder / "mine.yml").write_text(LINK)
+    options = ["--profile", str(folder / "mine.yml"), "--cca", "cubic,search", "--trials", "1", "--duration", "2"]
+    done = lab(folder / "results", "run", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results", done.stdout
+
+
+def test_the_run_is_stored_under_the_name_of_the_profile_with_its_pages(tried: tuple[Path, str]) -> None:
+    run = Run(tried[0] / "try-mine" / "latest")
+    assert run.complete
+    assert [trial.cca for trial in run.trials] == ["cubic", "search"]
+    assert all(trial.valid for trial in run.trials)
+    results, output = tried
+    assert "2 trials of 2 s, 1 of each sender (cubic, search), on link " in output
+    page = (results / "try-mine" / "latest" / "report.html").read_text()
+    assert "When do cubic, search leave slow start on link mine?" in page
+    assert (results / "try-mine" / "latest" / "summary.csv").exists()
+    done = lab(tried[0], "page")
+    assert done.returncode == 0, done.stderr
+    assert "try-mine" in (tried[0] / "index.html").read_text()
+
+
+HOUR = REPO / "docs" / "tutorials" / "hour.md"
+
+
+pytestmark = pytest.mark.usefixtures("kernel")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run every command of the page, one after the other, in a copy of the checkout's way to results."""
+    place = tmp_path_factory.mktemp("hour")
+    for name in ("lab", "scripts", "trace-profiles", "topologies", ".venv"):
+        (place / name).symlink_to(REPO / name)
+    (place / "results").mkdir()
+    path = f"{REPO / 'scripts'}:{os.environ['PATH']}"
+    environment = {**os.environ, "LAB_RESULTS": str(place / "results"), "PATH": path}
+    for block in blocks(HOUR):
+        done = subprocess.run(
+            ["bash", "-e", "-c", block], cwd=place, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+    return place / "results"
+
+
+def left(folder: Path, run: str, sender: str) -> SlowStartExit:
+    found = first_exit(Trial(folder / run / "latest" / "trials" / f"{sender}-001").exits)
+    assert found
+    return found
+
+
+def test_hystart_leaves_first_search_next_and_plain_cubic_last_in_each_figure_of_the_page(folder: Path) -> None:
+    exits = {sender: left(folder, "sample", sender) for sender in ("cubic", "search", "cubic_plain")}
+    assert [each.cause for each in exits.values()] == ["hystart", "search", "loss"]
+    assert sorted(exits, key=lambda sender: exits[sender].t_s) == list(exits)
+    assert exits["cubic"].cwnd_pkts == 28
+    shown = {file.name.removeprefix("hour-") for file in (REPO / "docs" / "assets").glob("hour-*.svg")}
+    assert shown <= {file.name for file in (folder / "paper").iterdir()}
+    assert all(f"hour-{name}" in HOUR.read_text() for name in shown)
+    bins = pl.read_parquet(folder / "sample" / "latest" / "trials" / "search-001" / "bins.parquet")
+    assert bins["exit"].to_list()[-1]
+
+
+def test_what_the_return_delay_and_the_shallow_buffer_decide(folder: Path) -> None:
+    swinging, steady = (left(folder, f"try-{name}", "cubic") for name in ("swinging", "steady"))
+    assert steady.cwnd_pkts > 4 * swinging.cwnd_pkts
+    searches = [left(folder, f"try-{name}", "search") for name in ("swinging", "steady")]
+    assert abs(searches[0].t_s - searches[1].t_s) < 0.6
+    assert left(folder, "try-wired-clean", "cubic").cause == "hystart"
+    assert left(folder, "try-wired-clean", "search").cause == "loss"

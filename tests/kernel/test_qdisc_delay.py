@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A delay line that follows a series: known delay and loss in, measured delay, order and loss out."""
+"""A delay line that follows a series: known delay and loss in, measured out; and what a sender learns of a loss."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lab.backends import boot
 from lab.node.qdiscs import series
 from tests.conftest import Bench
-from tests.link_bench import Arrivals, at_pace, cross
-from tests.unit.test_qdisc_delay import DELAY_LINE, NETEM
+from tests.guest import qdiscs as guest_qdiscs
+from tests.link_bench import Arrivals, Spec, at_pace, cross
+from tests.unit.test_qdiscs import DELAY_LINE, NETEM
 
 TOLERANCE_S = 20e-6
 SLACK_S = 100e-6  # the source itself is awakened 50 us late
@@ -130,3 +134,16 @@ def test_what_finds_the_line_full_is_dropped_and_counted(bench: Bench) -> None:
     link = cross(bench, "line-full", DELAY_LINE | {"limit_pkts": 5}, at_pace(10, 0, 0.02, 500), 0.5)
     assert link.received["number"].to_list() == [0, 1, 2, 3, 4]
     assert link.statistics["overflow_pkts"] == len(link.packets) - 5
+
+
+def reported(bench: Bench, folder: Path, spec: Spec) -> int:
+    """Count what the sender learns of ten packets."""
+    arguments = {"spec": spec, "count": 10}
+    called = boot.call(guest_qdiscs.refused_by_own_queue, arguments, folder, bench.kernel, bench.world.root)
+    count: int = called.result
+    return count
+
+
+def test_what_is_lost_on_the_way_is_not_reported_and_what_finds_the_line_full_is(bench: Bench, tmp_path: Path) -> None:
+    assert reported(bench, tmp_path, DELAY_LINE | {"loss_pct": 100.0}) == 0
+    assert reported(bench, tmp_path, DELAY_LINE | {"limit_pkts": 4}) == 6

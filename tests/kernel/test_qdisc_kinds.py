@@ -11,13 +11,12 @@ from lab.backends import boot
 from lab.backends.records import TrialError
 from tests.conftest import Bench
 from tests.guest import qdiscs as guest_qdiscs
+from tests.kernel.test_qdisc_models import GATEWAY
 from tests.kernel.test_qdisc_on_demand import GEO
 from tests.kernel.test_qdisc_replay import LINK, MBPS
-from tests.kernel.test_qdisc_step_drop import GATEWAY
 from tests.kernel.test_qdisc_tbf import TBF
 from tests.link_bench import Spec, at_pace, cross
-from tests.unit.test_qdisc_delay import NETEM
-from tests.unit.test_qdisc_kinds import QUEUES, ROOTS
+from tests.unit.test_qdiscs import NETEM, QUEUES, ROOTS
 
 MANY = 60
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two machines, each a folder with a cache and results of its own, run a sweep in shards; a third one merges them."""
+"""Machines with caches of their own run a sweep, a comparison and a reproduction in shards, which are merged."""
 
 from pathlib import Path
 
 import pytest
+import yaml
 from lab_papers.same.values import values_of
 
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from tests.command import lab, refused
-from tests.kernel.test_try_link import LINK
+from tests.kernel.test_experiment import LINK
 from tests.own_cache import cache_with
 
 POINTS = ("try-mine-search.threshold_pct-20", "try-mine-search.threshold_pct-35")
@@ -88,3 +89,51 @@ def test_a_value_that_the_module_refuses_is_named_and_the_others_are_drawn(folde
     assert "threshold_pct=-5: must be a whole number from 1 to 100" in done.stdout
     (table,) = folder.glob("refused/sweeps/try-mine/*/sweep.csv")
     assert "\n20," in table.read_text()
+
+
+COMPARED = ("compare-mine-down.delay_ms-10", "compare-mine-down.delay_ms-30")
+
+
+def in_shards(alone: Path, *words: str, **environment: str) -> None:
+    for number in (1, 2):
+        ran(alone / "unused", *words, "--shard", f"{number}/2", "--out", str(alone / f"part{number}"), **environment)
+    ran(alone / "merged", "merge", str(alone / "part1"), str(alone / "part2"))
+    assert not (alone / "unused").exists()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> Path:
+    assert kernel
+    return tmp_path_factory.mktemp("shards")
+
+
+def test_a_comparison_over_values_in_shards_is_drawn_by_the_same_command(alone: Path) -> None:
+    (alone / "mine.yml").write_text(LINK)
+    words = ["compare", "--cca", "search,cubic", "--links", str(alone / "mine.yml"), "--duration", "1", "--quick"]
+    words += ["--vary", "down.delay_ms=10,30"]
+    in_shards(alone, *words)
+    assert all(Run(alone / "merged" / name / "latest").complete for name in COMPARED)
+    printed = ran(alone / "merged", *words)
+    trials = [
+        trial for name in COMPARED for trial in (alone / "merged" / name / "latest" / "trials").glob("*/trial.json")
+    ]
+    assert len(trials) == 4
+    assert all(trial.stat().st_nlink > 1 for trial in trials)  # linked, not run again
+    assert "sweep" in printed
+    (page,) = alone.glob("merged/sweeps/compare-mine/*/index.html")
+    assert "down.delay_ms" in page.read_text()
+
+
+def test_a_scenario_in_shards_is_whole_for_reproduce(alone: Path) -> None:
+    own = alone / "scenarios"
+    own.mkdir()
+    content = {
+        "question": "What?",
+        "topology": "path",
+        "profile": str(alone / "mine.yml"),
+        "ccas": ["cubic", "search"],
+    }
+    (own / "small.yml").write_text(yaml.safe_dump({**content, "trials": 2, "duration_s": 1, "seed": 3}))
+    (alone / "mine.yml").write_text(LINK)
+    in_shards(alone, "reproduce", "small", LAB_SCENARIOS=str(own))
+    assert Run(alone / "merged" / "small" / "latest").complete

@@ -1,21 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The start-up family in real downloads: each leaves slow start by its rule, fills the link, and bounds its parameters.
 
-Rapid Start and Careful Resume have files of their own for what else they do.
+The link has 20 Mb/s and 100 ms, which are 165 packets of 1514 bytes; the buffer holds 200 ms.
 """
+
+from itertools import pairwise
 
 import polars as pl
 import pytest
 
 from lab.backends.records import TrialError
+from lab.links.profile import Profile
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 
 FULL_BPS = 20e6 * 1448 / 1514  # SMALL's payload
+BDP_PKTS = 165
+SHALLOW = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 100_000})})
+DURATION_S = {"bbr3": 8, "c4": 8, "copa": 8, "vivace": 16, "leocc": 6}  # of the others 4
+OFFSET_S = 4  # of LeoCC's reconfiguration: after Startup and before the first ProbeRTT
 
 
-def trial_of(bench: Bench, cca: str) -> Trial:
-    return bench.run(experiment_on(SMALL, cca, duration_s=16 if cca == "vivace" else 8), cca, cca)
+def trial_of(bench: Bench, cca: str, link: Profile = SMALL, **params: int) -> Trial:
+    experiment = experiment_on(link, cca, duration_s=DURATION_S.get(cca, 4))
+    experiment.ccas[cca] = experiment.ccas[cca].model_copy(update={"params": params})
+    name = "-".join([cca, *(["shallow"] if link is SHALLOW else []), *(f"{key}-{params[key]}" for key in params)])
+    return bench.run(experiment, cca, name)
+
+
+def windows_of_rounds(trial: Trial) -> list[int]:
+    """The window at the end of each round, before the exit."""
+    acks = trial.acks.filter((pl.col("flow") == 1) & (pl.col("t_s") < trial.exits["t_s"][0]))
+    ends, window_end = [], acks["snd_nxt_bytes"][0]
+    for una, nxt, cwnd in acks.select("snd_una_bytes", "snd_nxt_bytes", "cwnd_pkts").iter_rows():
+        if una >= window_end:
+            ends.append(cwnd)
+            window_end = nxt
+    return ends
 
 
 def acks_after(trial: Trial, t_s: float) -> pl.DataFrame:
@@ -43,14 +64,75 @@ def test_a_sender_leaves_slow_start_by_its_rule_and_fills_the_link(
     assert 8 * carried / (acks["t_s"][-1] - acks["t_s"][0]) > share * FULL_BPS
 
 
-@pytest.mark.parametrize("cca", ["bbr3", "copa"])
-def test_it_leaves_before_any_loss(bench: Bench, cca: str) -> None:
-    trial = trial_of(bench, cca)
-    assert trial.qdisc.filter(pl.col("t_s") <= trial.exits["t_s"][0])["drops_pkts"].max() == 0
+@pytest.mark.parametrize(
+    ("cca", "cause", "params"),
+    [
+        ("bbr3", "bbr", {}),
+        ("copa", "copa", {}),
+        ("best", "best", {}),
+        ("suss", "hystart", {}),
+        ("leocc", "bbr", {"offset_ms": 1000 * OFFSET_S}),
+    ],
+)
+def test_it_leaves_by_its_rule_before_any_loss(bench: Bench, cca: str, cause: str, params: dict[str, int]) -> None:
+    trial = trial_of(bench, cca, **params)
+    (row,) = trial.exits.to_dicts()
+    assert trial.valid
+    assert row["cause"] == cause
+    assert trial.qdisc.filter(pl.col("t_s") <= row["t_s"])["drops_pkts"].max() == 0
+
+
+def test_best_leaves_within_a_tenth_of_the_bandwidth_delay_product(bench: Bench) -> None:
+    (row,) = trial_of(bench, "best").exits.to_dicts()
+    assert row["ssthresh_pkts"] == pytest.approx(BDP_PKTS, rel=0.1)
+
+
+def test_a_round_of_suss_grows_four_times_while_its_train_is_short_then_twice(bench: Bench) -> None:
+    """A packet lasts 0.6 ms: 40 of them less than a quarter of 100 ms, 160 more than half."""
+    trial = trial_of(bench, "suss")
+    assert windows_of_rounds(trial)[1:4] == [10, 40, 160]
+    assert 160 < trial.exits["cwnd_pkts"][0] <= 320
+    assert windows_of_rounds(trial_of(bench, "suss", k_max=0))[1:4] == [10, 20, 40]
+
+
+def test_leocc_probes_for_bandwidth_in_the_second_after_a_reconfiguration(bench: Bench) -> None:
+    """A probe has a quarter more in flight than the product."""
+    acks = trial_of(bench, "leocc", offset_ms=1000 * OFFSET_S).acks
+    second = acks.filter((pl.col("flow") == 1) & pl.col("t_s").is_between(OFFSET_S, OFFSET_S + 1))
+    most_bytes = (second["snd_nxt_bytes"] - second["snd_una_bytes"]).max()
+    assert most_bytes // 1448 > 1.15 * BDP_PKTS  # type: ignore[operator]
+
+
+def test_the_first_flight_of_rapid_start_is_twenty_packets_over_a_whole_round_trip(bench: Bench) -> None:
+    packets = trial_of(bench, "rapid_start").packets
+    sent = packets.filter((pl.col("flow") == 1) & pl.col("to_client") & (pl.col("len_bytes") > 0))
+    flight = sent.filter(pl.col("t_s") < sent["t_s"][0] + 0.1)  # a round trip, and the handshake's sample of it
+    assert len(flight) in (19, 20, 21)
+    assert max(flight["t_s"].diff().drop_nulls()) < 3 * 0.1 / 20  # fq sends two at a time
+
+
+def test_rapid_start_triples_its_window_each_round_trip_until_a_loss_and_has_cubics_threshold(bench: Bench) -> None:
+    trial = trial_of(bench, "rapid_start")
+    ends = windows_of_rounds(trial)
+    assert ends[1:5] == [20, 60, 180, 540]
+    assert all(later <= 3 * earlier for earlier, later in pairwise(ends[1:]))
+    (row,) = trial.exits.to_dicts()
+    assert row["cause"] == "loss"
+    assert row["ssthresh_pkts"] == pytest.approx(0.7 * row["cwnd_pkts"], rel=0.01)
+
+
+@pytest.mark.parametrize("link", [SMALL, SHALLOW], ids=["deep", "shallow"])
+def test_after_its_period_rapid_start_is_between_its_bounds_and_cubic_grows_it(bench: Bench, link: Profile) -> None:
+    trial = trial_of(bench, "rapid_start", link)
+    (row,) = trial.exits.to_dicts()
+    after = acks_after(trial, row["t_s"])
+    least, last = int(after["cwnd_pkts"].min()), int(after["cwnd_pkts"][-1])  # type: ignore[arg-type]
+    assert 7 * row["cwnd_pkts"] // 30 <= least <= 7 * row["cwnd_pkts"] // 10
+    assert last > least
 
 
 def test_bbr3_halves_its_window_in_probe_rtt_and_copa_keeps_a_short_queue(bench: Bench) -> None:
-    """20 Mb/s and 100 ms are 165 packets of 1514 bytes; the buffer holds 200 ms, two packets last 1.2 ms."""
+    """Two packets last 1.2 ms."""
     assert 75 <= min(acks_after(trial_of(bench, "bbr3"), 2)["cwnd_pkts"]) <= 90
     assert max(acks_after(trial_of(bench, "copa"), 4)["srtt_ms"]) < 100 + 10
 

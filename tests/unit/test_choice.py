@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A name that is not known: the refusal names at most five that are near, before anything heavy is loaded."""
+"""A name or a link that is not known is one line that names what is near, before anything heavy is loaded."""
 
 import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from lab.__main__ import main
 from lab.base.choice import choose, suggested
 from lab.base.errors import UserError
 from lab.base.named_files import kernel_senders
 from lab.base.paths import REPO
+from lab.runs.experiment import load_experiment, specification
 from lab.runs.link_kinds import KINDS
+from lab.runs.try_link import try_link
 from lab.schema.cca import load_ccas
+from tests.command import scenario_file
 
 HEAVY = ("polars", "scipy", "matplotlib", "numpy")
 PROGRAM = f"""
@@ -64,3 +71,56 @@ def test_a_wrong_name_is_refused_before_anything_heavy_is_loaded(words: str) -> 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert done.stdout == "[]\n"
+
+
+@pytest.fixture
+def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
+    """Run a command line here, and return the one line that it printed as its error."""
+
+    def run(words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["lab", *words.split()])
+        with pytest.raises(SystemExit) as end:
+            main()
+        errors = capsys.readouterr().err
+        assert (end.value.code, errors.count("\n")) == (2, 1), errors
+        return errors.strip()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("", "must name a scenario (see 'lab list'), or --profile"),
+        ("--profile no-such --cca cubic", "profile=no-such: must be a known profile of trace-profiles/: "),
+        (
+            "--profile geo-viasat --cca cubic,no-such",
+            "cca=no-such: must be a known sender of lab/cca.yml or a package: ",
+        ),
+        (
+            "--profile geo-viasat --cca cubic,cubic",
+            "ccas=['cubic', 'cubic']: must be a list that names each sender once",
+        ),
+        ("--profile geo-viasat --cca ,", "cca=: must be a known sender of lab/cca.yml or a package: "),
+        ("geo --profile geo-viasat --cca cubic", "profile=geo-viasat: must be left out with a scenario (geo)"),
+        ("geo --cca cubic", "cca=cubic: must be used with --profile, not with a scenario"),
+        ("geo --topology path", "topology=path: must be used with --profile, not with a scenario"),
+        ("--profile geo-viasat --cca cubic --topology ring", "topology=ring: must be a known topology: "),
+        ("--profile geo-viasat --cca cubic --trials 0", "trials=0: must be greater than or equal to 1"),
+    ],
+)
+def test_a_mistake_is_one_line(refusal: Callable[[str], str], words: str, line: str) -> None:
+    assert refusal(f"run {words}").startswith(f"command line: {line}")
+
+
+def test_make_passes_a_link_on() -> None:
+    command = ["make", "-n", "experiment", "PROFILE=geo-viasat", "CCA=search,cubic", "TRIALS=2"]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=True)
+    assert "scripts/lab run --profile geo-viasat --cca search,cubic --trials 2" in done.stdout
+
+
+def test_a_tried_link_is_the_same_trial_as_that_of_a_scenario(tmp_path: Path) -> None:
+    tried = try_link("geo-viasat", ["cubic_plain"], {"trials": 2, "duration_s": 3, "seed": 7})
+    loaded = load_experiment(str(scenario_file(tmp_path, question=tried.scenario.question)))
+    assert tried.name == "try-geo-viasat"
+    assert specification(tried)["digests"] == specification(loaded)["digests"]

@@ -124,9 +124,8 @@ def test_a_group_gives_its_nodes_their_kind(tmp_path: Path) -> None:
     changed["topology"]["groups"] = {"hosts": {"kind": "linux"}}
     for node in changed["topology"]["nodes"].values():
         node["group"] = "hosts"
-    assert {node.kind for node in load_topology(written(tmp_path, changed), "test").topology.nodes.values()} == {
-        "linux"
-    }
+    nodes = load_topology(written(tmp_path, changed), "test").topology.nodes
+    assert {node.kind for node in nodes.values()} == {"linux"}
 
 
 def test_all_faults_of_a_file_are_named_in_one_call(tmp_path: Path) -> None:
@@ -172,87 +171,51 @@ def test_a_fault_is_named_with_its_rule(tmp_path: Path, place: tuple[str, ...], 
     assert any(each.startswith(line) for each in faults(tmp_path, changed)), faults(tmp_path, changed)
 
 
-ROUTER, SERVER = ("nodes", "gateway"), ("nodes", "server")
-IN_TRIAL = "must be left out in a trial: it goes over IPv4"
+IN_TRIAL = "left out in a trial: it goes over IPv4"
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "line"),
+    ("field", "value", "rule"),
     [
-        ((*ROUTER, "kind"), "nokia_srlinux", "topology.nodes.gateway.kind=nokia_srlinux: must be linux in a trial"),
-        ((*ROUTER, "kind"), "bridge", "topology.nodes.gateway.kind=bridge: must be linux in a trial"),
-        (
-            (*SERVER, "image"),
-            "${IMAGE:=alpine:3}",
-            "topology.nodes.server.image=${IMAGE:=alpine:3}: must be without IM",
-        ),
-        (
-            (*SERVER, "exec"),
-            ["ip addr add $IP/24 dev eth1"],
-            "topology.nodes.server.exec.0=ip addr add $IP/24 dev eth1: mu",
-        ),
-        (
-            (*SERVER, "exec"),
-            ["hostname __clabNodeName__"],
-            "topology.nodes.server.exec.0=hostname __clabNodeName__: must b",
-        ),
-        (
-            (*SERVER, "exec"),
-            ["ip -6 addr add fd00::1/64 dev eth1"],
-            f"topology.nodes.server.exec.0=ip -6 addr add fd00::1/64 dev eth1: {IN_TRIAL}",
-        ),
-        (
-            (*SERVER, "exec"),
-            ["ip addr add 2001:db8::1/64 dev eth1"],
-            f"topology.nodes.server.exec.0=ip addr add 2001:db8::1/64 dev eth1: {IN_TRIAL}",
-        ),
-        (
-            (*ROUTER, "exec"),
-            ["tc qdisc add dev eth2 root tbf rate 1mbit"],
-            "topology.nodes.gateway.exec.0=tc qdisc add dev eth2 root tbf rate 1mbit: must be left out: the lab's own",
-        ),
-        (
-            (*SERVER, "labels"),
-            {"lab.sender": "10.0.1.99"},
-            "topology.nodes.server.labels.lab.sender=10.0.1.99: must be an IPv4",
-        ),
-        (
-            (*SERVER, "labels"),
-            {"lab.sender": "10.0.1.1/24"},
-            "topology.nodes.server.labels.lab.sender=10.0.1.1/24: must be",
-        ),
-        (
-            (*SERVER, "labels"),
-            {"lab.sender": "server"},
-            "topology.nodes.server.labels.lab.sender=server: must be an IPv4",
-        ),
-        (
-            ("links",),
-            [{"endpoints": ["server:eth1", "host:srv"]}],
-            "topology.links.endpoints=host:srv: must be node:interf",
-        ),
-        (
-            ("links",),
-            [{"endpoints": ["server:e1/1", "client:eth1"]}],
-            "topology.links.endpoints=server:e1/1: must be node:interface, the interface as Linux names it",
-        ),
+        ("gateway.kind", "nokia_srlinux", "linux in a trial"),
+        ("gateway.kind", "bridge", "linux in a trial"),
+        ("server.image", "${IMAGE:=alpine:3}", "without IMAGE"),
+        ("server.exec.0", "ip addr add $IP/24 dev eth1", "without IP"),
+        ("server.exec.0", "hostname __clabNodeName__", "without"),
+        ("server.exec.0", "ip -6 addr add fd00::1/64 dev eth1", IN_TRIAL),
+        ("server.exec.0", "ip addr add 2001:db8::1/64 dev eth1", IN_TRIAL),
+        ("gateway.exec.0", "tc qdisc add dev eth2 root tbf rate 1mbit", "left out: the lab's own"),
+        ("server.labels.lab.sender", "10.0.1.99", "an IPv4"),
+        ("server.labels.lab.sender", "10.0.1.1/24", "an IPv4"),
+        ("server.labels.lab.sender", "server", "an IPv4"),
     ],
 )
 def test_what_a_trial_cannot_have_is_named_before_a_kernel_starts(
-    tmp_path: Path, place: tuple[str, ...], value: Any, line: str
+    tmp_path: Path, field: str, value: str, rule: str
 ) -> None:
-    test_a_fault_is_named_with_its_rule(tmp_path, place, value, line)
+    node, part, *inner = field.split(".", 2)
+    stated = value if not inner else [value] if inner == ["0"] else {inner[0]: value}
+    line = f"topology.nodes.{field}={value}: must be {rule}"
+    test_a_fault_is_named_with_its_rule(tmp_path, ("nodes", node, part), stated, line)
+
+
+@pytest.mark.parametrize(
+    ("end", "other", "rule"),
+    [
+        ("host:srv", "server:eth1", " of a known node: the lab has no links to a host"),
+        ("server:e1/1", "client:eth1", ", the interface as Linux names it"),
+    ],
+)
+def test_an_end_of_a_link_is_an_interface_of_a_node(tmp_path: Path, end: str, other: str, rule: str) -> None:
+    line = f"topology.links.endpoints={end}: must be node:interface{rule}"
+    test_a_fault_is_named_with_its_rule(tmp_path, ("links",), [{"endpoints": [other, end]}], line)
 
 
 def test_lines_may_set_variables_of_their_own_and_shape_other_interfaces(tmp_path: Path) -> None:
     changed = content()
     own = "for dev in eth1; do ip link set $dev txqueuelen 500; done"
-    changed["topology"]["nodes"]["server"]["exec"] += [
-        own,
-        "A=1",
-        "echo ${A}",
-        "tc qdisc add dev eth1 root pfifo limit 9",
-    ]
+    lines = [own, "A=1", "echo ${A}", "tc qdisc add dev eth1 root pfifo limit 9"]
+    changed["topology"]["nodes"]["server"]["exec"] += lines
     changed["topology"]["nodes"]["client"] |= {"env": None}
     assert own in load_topology(written(tmp_path, changed), "test").topology.nodes["server"].exec
 

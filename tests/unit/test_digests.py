@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was stored is either read as it was stored, or named in one line as damaged; never read as something else."""
+"""What was stored is read as it was stored, or named in one line as damaged; JSON has one value per member."""
 
 import json
 import shutil
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.base.plain_file import read_plain
@@ -183,3 +184,16 @@ def test_a_trial_with_any_table_cut_short_is_not_whole(run: Path, table: str) ->
     assert Trial(folder).is_whole
     file.write_bytes(file.read_bytes()[:-1])
     assert not Trial(folder).is_whole
+
+
+def test_each_member_has_one_value_and_one_that_stands_twice_among_many_is_found_at_once() -> None:
+    assert strict_json.loads('{"a": {"b": 1}, "b": [2]}') == {"a": {"b": 1}, "b": [2]}
+    names = ", ".join(f'"{number}": 0' for number in [*range(200_000), 199_999])
+    with pytest.raises(json.JSONDecodeError, match="'199999' stands twice in one object"):
+        strict_json.loads(f"{{{names}}}")
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 2, "a": 3}}]', '{"a": 1', ""])
+def test_a_member_that_stands_twice_is_refused_as_broken_json_is(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        strict_json.loads(text)

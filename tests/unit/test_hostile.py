@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each bad input of the corpus is refused in its line."""
+"""Bad input is refused in its line, and text of others stays text: in an error, LaTeX, Markdown and CSV."""
 
+import csv
+import io
 import json
 import subprocess
 import sys
 from typing import Any
 
+import polars as pl
 import pytest
+from rich.progress import Progress
+from rich.table import Table as RichTable
 
-from lab.base.errors import MOST_CHARS
+from lab.base.console import PlainConsole
+from lab.base.errors import MOST_CHARS, UserError, field_error
+from lab.report import latex, markdown
+from lab.report.table import Group, Row, Table
+from lab.runs.options import MOST_WORKERS, RunOptions
+from lab.tables.csv_text import plain_cell, to_csv
 from tests.hostile.inputs import INPUTS
 
 
@@ -36,3 +46,69 @@ def test_a_bad_input_is_refused_in_one_line_per_fault(tried: dict[str, str | Non
     assert line is not None
     assert one["refused"] in line
     assert all(each.isprintable() and len(each) <= MOST_CHARS + 10 for each in line.split("\n"))
+
+
+HOSTILE, ESCAPED = "\x1b[2J\x1b]0;x\x07\x9b1m", "\\x1b[2J\\x1b]0;x\\x07\\x9b1m"
+LINES = "a label\n\\input{/etc/passwd}\r% \u2028x"
+
+
+def table(cell: str) -> Table:
+    return Table("t", cell, ("Source", cell), (Group(cell, (Row((cell, cell)),)),), (cell,), cell)
+
+
+def test_an_error_is_one_printable_line_of_bounded_length_and_a_csv_cell_that_is_no_formula_stays() -> None:
+    for words in ("a\nb\0c\ud800", "x" * 100_000):
+        for error in (UserError(words), field_error(words, words, words, words)):
+            assert str(error).isprintable()
+            assert len(str(error)) <= MOST_CHARS + 10
+    assert to_csv(pl.DataFrame({"name": ["a=b", "", None]})) == 'name\na=b\n""\n\n'
+
+
+def test_latex_and_markdown_keep_their_rows_and_have_no_live_command_or_link() -> None:
+    for written in (latex.render(table(LINES)), latex.figure_environment("x", "pdf", LINES, across=False)):
+        live = [line for line in written.splitlines() if line.lstrip().startswith("\\input")]
+        assert live == []
+        assert "\\input{/etc" not in written
+    written = markdown.render("t", (), (table("[x](javascript:alert(1))\n| y"),))
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    assert len(rows) == 3
+    assert "[x](" not in written.replace("\\[", "")
+
+
+@pytest.mark.parametrize(
+    ("cell", "plain"),
+    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-x", "'-x"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "\\t=1"), (HOSTILE, ESCAPED)],
+)
+def test_a_csv_cell_is_no_formula_and_has_no_control_characters(cell: str, plain: str) -> None:
+    written = list(csv.reader(to_csv(pl.DataFrame({"name": [cell], "number": [-1.5]})).splitlines(keepends=True)))
+    assert written[1] == [plain, "-1.5"]
+    assert plain_cell(cell) == plain
+
+
+def test_no_text_of_others_reaches_the_terminal_as_an_escape_sequence() -> None:
+    """As a line, as a cell of a table, and as the words of a bar."""
+    file = io.StringIO()
+    console = PlainConsole(file=file, force_terminal=True, color_system=None, width=100)
+    cells = RichTable(HOSTILE)
+    cells.add_row(HOSTILE)
+    with Progress(console=console) as bar:
+        bar.add_task(HOSTILE, total=1)
+        console.print(HOSTILE, soft_wrap=True, markup=False)
+        console.print(cells)
+    console.write_text(f"{HOSTILE}\nthe next line\n")
+    assert "\\x1b[2J\\x1b]0;x" in file.getvalue()
+    assert all(live not in file.getvalue() for live in ("\x1b[2J", "\x1b]0", "\x9b"))
+    assert file.getvalue().endswith("\nthe next line\n")
+
+
+@pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])
+def test_a_number_of_workers_that_no_machine_has_is_refused(workers: int) -> None:
+    with pytest.raises(UserError, match=rf"^command line: jobs={workers}: must be 1 to {MOST_WORKERS}$"):
+        RunOptions(workers)
+    assert [RunOptions(most).workers for most in (1, MOST_WORKERS)] == [1, MOST_WORKERS]
+
+
+def test_what_is_usual_unless_it_is_requested_otherwise() -> None:
+    assert (RunOptions().keep_capture, RunOptions().scheduler) == (True, None)
+    assert "table*" in latex.render(table("x"))  # for a whole page
+    assert "table*" not in latex.render(table("x"), column=True)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Quantities of a link over time: read again as often as needed, added and put together without loss."""
+"""Quantities of a link over time, put together without loss; and a buffer that is drawn for each trial."""
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from lab.base.errors import UserError
 from lab.links import lognormal
 from lab.links.batches import Batches
 from lab.links.models import MODELS, Choice, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
@@ -19,6 +21,7 @@ from lab.links.queue import queue
 from lab.links.recorded import Recorded, Series, _cleaned
 from lab.links.steps import Steps, added, mean, merged, peak, rows
 from lab.node.qdiscs import kinds
+from tests.unit.test_links_draw import SIMPLE, drawn, profile, refusal
 
 TIMES_S, VALUES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0, 70.0])
 RECORDED = Recorded(Series(file="rate.csv"), lambda: iter([(TIMES_S, VALUES)]), length_s=4.0, meaning=None)
@@ -234,3 +237,38 @@ def test_a_queue_has_the_defaults_of_its_table_and_requires_what_has_none(name: 
     assert {each: model.model_fields[each].default for each in defaults} == defaults
     with pytest.raises(ValidationError, match="no_such_field"):
         queue(name, no_such_field=1)
+
+
+BUFFERS = {"model": "lognormal", "mean": 100_000, "sd": 80_000, "least": 1514, "source": "test"}
+
+
+def test_a_buffer_drawn_for_each_trial_differs_between_seeds_and_follows_its_model(tmp_path: Path) -> None:
+    requested = profile(tmp_path, {**SIMPLE, "buffer_bytes": BUFFERS})
+    sizes = [drawn(requested, seed).down.buffer_bytes or 0 for seed in range(300)]
+    assert sizes[0] == drawn(requested, 0).down.buffer_bytes
+    assert len(set(sizes)) > 290  # of 300: two may round to the same byte
+    assert min(sizes) >= 1514
+    assert np.mean(sizes) == pytest.approx(100_000, rel=0.15)
+
+
+def test_a_drawn_buffer_leaves_the_rate_and_the_delays_of_its_trial_as_they_were(tmp_path: Path) -> None:
+    uniform = {"model": "uniform", "least": 5, "most": 50, "source": "test"}
+    down = {"rate_mbps": uniform, "delay_ms": uniform, "buffer_bytes": 50_000}
+    with_constant, with_model = (
+        drawn(profile(tmp_path, {**down, "buffer_bytes": size}), seed=7) for size in (50_000, BUFFERS)
+    )
+    assert (with_constant.down.rate_mbps, with_constant.base_rtt_ms) == (
+        with_model.down.rate_mbps,
+        with_model.base_rtt_ms,
+    )
+
+
+def test_a_drawn_buffer_smaller_than_a_frame_is_refused(tmp_path: Path) -> None:
+    tiny = {"model": "uniform", "least": 100, "most": 1000, "source": "test"}
+    assert "down.buffer_bytes=" in (reported := refusal(profile(tmp_path, {**SIMPLE, "buffer_bytes": tiny})))
+    assert "must be at least one frame of 1514 bytes" in reported
+
+
+def test_a_buffer_of_an_unknown_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="buffer_bytes"):
+        profile(tmp_path, {**SIMPLE, "buffer_bytes": {"model": "levels", "mean": 1e5, "sd": 1, "period_s": 1}})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's own source: what is read of a file or a folder, and what is refused before anything is built."""
+"""A user's own source: what is read and refused before a build, what gcc complains of, and its senders' names."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,16 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.kernel.own import source as own_source
-from lab.kernel.own.source import read_source, read_sources
+from lab.kernel.own.build import OwnModule
+from lab.kernel.own.builder import Sandboxed
+from lab.kernel.own.diagnostics import Diagnostic, read_diagnostics
+from lab.kernel.own.hints import hint_of
+from lab.kernel.own.source import OwnSource, read_source, read_sources
+from lab.kernel.own.tree import Tree
+from lab.node.smoke import Flow
+from lab.runs.own.senders import Passed, own_senders
+from lab.schema.cca import load_ccas
+from tests.own_old_names import OLD, without_hint
 
 
 def file(folder: Path, name: str, content: str = "") -> Path:
@@ -119,3 +128,150 @@ def test_a_file_without_code_is_named(tmp_path: Path, content: str) -> None:
     for given in (path, tmp_path):
         with pytest.raises(UserError, match=r"my\.c: content=: must be a module: the file has no code$"):
             read_sources(given)
+
+
+SOURCE = OwnSource(Path("/home/me/my_cc.c"), Path("/home/me"), "my_cc", {})
+TWICE = """\
+In file included from /tmp/own/my_cc.c:3:
+/build/src/include/linux/module.h:131:49: error: redefinition of '__inittest'
+  131 |         static inline initcall_t __maybe_unused __inittest(void)                \\
+/tmp/own/my_cc.c:27:1: note: in expansion of macro 'module_init'
+   27 | module_init(own_init);
+/build/src/include/linux/module.h:131:49: note: previous definition of '__inittest' with type 'int (*(void))(void)'
+/tmp/own/my_cc.c:24:1: note: in expansion of macro 'module_init'
+"""
+BUG_ON = """\
+/build/src/include/linux/compiler_types.h:517:45: error: call to '__compiletime_assert_1' declared with \
+attribute error: BUILD_BUG_ON failed: sizeof(struct my) > ICSK_CA_PRIV_SIZE
+/build/src/include/linux/build_bug.h:50:9: note: in expansion of macro 'BUILD_BUG_ON_MSG'
+/tmp/own/my_cc.c:75:9: note: in expansion of macro 'BUILD_BUG_ON'
+"""
+ASSEMBLER = "/tmp/own/my_cc.c: Assembler messages:\n/tmp/ccM0JNOX.s:6: Error: file not found: /home/me/secret\n"
+PLAIN = """\
+/tmp/own/my_cc.c:8:9: error: implicit declaration of function 'nowhere' [-Wimplicit-function-declaration]
+/tmp/own/my_cc.c:9:1: note: in expansion of macro 'other'
+"""
+
+
+NO_SOURCE = """\
+make[3]: *** No rule to make target '/tmp/own/none.o', needed by '/tmp/own/'.  Stop.
+make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "beginning"),
+    [
+        (TWICE, "/home/me/my_cc.c:27:1: error: redefinition of '__inittest'"),
+        (BUG_ON, "/home/me/my_cc.c:75:9: error: call to '__compiletime_assert_1' declared with attribute error"),
+        (ASSEMBLER, "/home/me/my_cc.c: error: assembler: file not found: /home/me/secret"),
+        (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o'"),
+        (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
+    ],
+)
+def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:
+    (found,) = read_diagnostics(output, "/tmp/own", SOURCE)
+    assert found.line.startswith(beginning)
+
+
+def test_a_state_too_large_a_name_and_a_header_that_moved_have_their_hint() -> None:
+    (found,) = read_diagnostics(BUG_ON, "/tmp/own", SOURCE)
+    assert "a socket has 104 bytes for the state" in found.line
+    assert without_hint(captured("old_names")) == []
+    (found,) = captured("old_header")
+    assert found.message.endswith("(include <linux/unaligned.h>, since Linux 6.12)")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("\tops.pkts_acked = acked;", " (.pkts_acked is void (*)(struct sock *sk, const struct ack_sample *sample)"),
+        ("\tpkts_acked: acked,", " (.pkts_acked is void (*)(struct sock *sk, const struct ack_sample *sample)"),
+        ("\tacked,", " (see struct tcp_congestion_ops in include/net/tcp.h)"),
+    ],
+)
+def test_a_hook_is_recognised_however_it_is_set(line: str, hint: str) -> None:
+    message = "assignment to 'void (*)(int)' from incompatible pointer type 'void (*)(void)'"
+    assert hint_of(message, line).startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("NET_INC_STATS_USER", "(use NET_INC_STATS and the like, without _USER, "),
+        ("get_seconds", "(use ktime_get_real_seconds(), ktime_get())"),
+        ("ktime_to_timespec", "(use ktime_to_timespec64(), ktime_to_us(), since"),
+        ("register_sysctl_table", "(use register_net_sysctl(net, path, table), "),
+        ("prandom_bytes", "(use get_random_bytes(), since Linux 6.1)"),
+    ],
+)
+def test_a_name_that_a_module_used_has_its_hint(name: str, hint: str) -> None:
+    assert hint_of(f"implicit declaration of function '{name}'", "").startswith(f" {hint}")
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "hint"),
+    [
+        (
+            "macro 'access_ok' passed 3 arguments, but takes just 2",
+            "",
+            "(use access_ok(address, size), since Linux 5.0)",
+        ),
+        ("stdarg.h: No such file or directory", "", "(include <linux/stdarg.h>, since Linux 5.16)"),
+        (
+            "passing argument 4 of 'proc_create' from incompatible pointer type",
+            '\tproc_create("x", 0444, NULL, &fops);',
+            "(give it a struct proc_ops, not file_operations, since Linux 5.6)",
+        ),
+    ],
+)
+def test_what_a_module_beside_its_hooks_used_has_its_hint(message: str, line: str, hint: str) -> None:
+    assert hint_of(message, line).startswith(f" {hint}")
+
+
+def captured(name: str) -> list[Diagnostic]:
+    """Return what gcc 14 complained of, for Linux 6.12 (the lines of its output that read_diagnostics reads)."""
+    return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))
+
+
+TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
+FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
+
+
+def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content or str(path))
+    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
+    return Passed(module, params, {"algorithms": {name: [FLOW] for name in algorithms}, "parameters": {}, "leaks": []})
+
+
+def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_path: Path) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", gain=3)]).values()
+    assert (sender.name, sender.algorithm, sender.module, sender.params) == ("my_cc", "my_cc", "file", {"gain": 3})
+    assert not sender.reports_exit
+    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2", depends=("tcp_slow_start",))]).values()
+    assert (sender.name, sender.algorithm, sender.depends) == ("my_cc_2", "My-CC.2", ["tcp_slow_start"])
+    assert sender.reports_exit  # by slow_start.h
+
+
+@pytest.mark.parametrize(
+    ("modules", "names"),
+    [
+        ({"a.c": "my_cc", "b.c": "my_cc"}, {"my_cc_a", "my_cc_b"}),  # versions: by their files
+        ({"v1/my_cc.c": "my_cc", "v2/my_cc.c": "my_cc"}, {"my_cc_v1", "my_cc_v2"}),  # of one name: by their folders
+        ({"better.c": "search"}, {"search_better"}),  # a name of the lab's
+    ],
+)
+def test_senders_of_one_name_are_told_apart_by_files(tmp_path: Path, modules: dict[str, str], names: set[str]) -> None:
+    assert {*own_senders([passed(tmp_path / file, algorithm) for file, algorithm in modules.items()])} == names
+
+
+def test_senders_of_ones_own_look_different_and_the_same_module_twice_is_refused(tmp_path: Path) -> None:
+    twice = [passed(tmp_path / folder / "v/my.c", "my", content="same") for folder in ("a", "b")]
+    with pytest.raises(UserError, match="must be a module with another content than the others"):
+        own_senders(twice)
+    senders = [own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"] for content in ("1", "2")]
+    assert len({sender.module_digest for sender in senders}) == 2
+    own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
+    looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
+    assert len(looks) == 60 + len(load_ccas())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""packets.parquet holds what tshark sees, frame by frame and field by field; a damaged capture is refused in a line."""
+"""A capture: its blocks, its packets as tshark sees them, and nothing but payload is gone from the one that is kept."""
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 from lab.base.errors import UserError
 from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables import tcp_headers
+from lab.tables.header_capture import keep_headers
 from lab.tables.packets import SYN, read_packets, unwrap
+from lab.tables.pcapng import read_pcapng
 from tests.examples import examples
 
 DATA = Path(__file__).parents[1] / "data"
-CAPTURE = DATA / "draft/client.pcapng"  # a real download of 2 s at 1 Mb/s with 3 % loss
+CAPTURE = Path(__file__).parents[1] / "data/draft/client.pcapng"  # a real download of 2 s at 1 Mb/s with 3 % loss
 CONTENT = CAPTURE.read_bytes()
 
 
@@ -120,3 +123,113 @@ def test_a_timestamp_is_found_wherever_it_stands(pads: int, tsval: int, tsecr: i
 def test_unwrap_takes_a_wrap_back(initial: int, steps: list[int]) -> None:
     relative = np.cumsum(np.array(steps, dtype=np.int64))
     assert (unwrap((initial + relative) % 2**32, initial) == relative).all()
+
+
+def block(kind: int, body: bytes) -> bytes:
+    padded = body + bytes(-len(body) % 4)
+    length = struct.pack("<I", 12 + len(padded))
+    return struct.pack("<I", kind) + length + padded + length
+
+
+def option(code: int, value: bytes) -> bytes:
+    return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+SECTION = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+
+
+def interface(link_type: int = 1, options: bytes = b"") -> bytes:
+    return block(1, struct.pack("<HHI", link_type, 0, SNAPLEN_BYTES) + options)
+
+
+def packet(ticks: int, data: bytes, wire_bytes: int) -> bytes:
+    return block(6, struct.pack("<IIIII", 0, ticks >> 32, ticks & 0xFFFFFFFF, len(data), wire_bytes) + data)
+
+
+def written(folder: Path, *blocks: bytes) -> Path:
+    file = folder / "capture.pcapng"
+    file.write_bytes(b"".join(blocks))
+    return file
+
+
+def test_a_real_capture_holds_as_many_frames_as_dumpcap_counted() -> None:
+    frames = read_pcapng(CAPTURE, SNAPLEN_BYTES)
+    assert len(frames.time_ns) == 444
+    assert frames.captured_bytes.max() == SNAPLEN_BYTES
+    assert frames.wire_bytes.max() == 1514
+    assert (frames.time_ns[1:] >= frames.time_ns[:-1]).all()
+    assert 1_700_000_000 <= frames.time_ns[0] / 1e9 < 1_700_000_010  # the virtual kernel's own date
+
+
+@pytest.mark.parametrize(
+    ("options", "tick_ns"),
+    [
+        (b"", 1000),
+        (option(9, bytes([6])), 1000),
+        (option(9, bytes([9])), 1),
+        (option(2, b"eth1") + option(9, bytes([9])) + option(0, b""), 1),
+    ],
+)
+def test_the_clock_ticks_as_the_interface_states(tmp_path: Path, options: bytes, tick_ns: int) -> None:
+    file = written(tmp_path, SECTION, interface(options=options), packet(2**33 + 5, b"x", 60))
+    assert list(read_pcapng(file, SNAPLEN_BYTES).time_ns) == [(2**33 + 5) * tick_ns]
+
+
+def test_a_short_frame_is_followed_by_zeros_and_other_blocks_are_passed_over(tmp_path: Path) -> None:
+    file = written(tmp_path, SECTION, interface(), packet(1, b"abc", 60), packet(2, bytes(range(1, 97)), 1514))
+    frames = read_pcapng(file, SNAPLEN_BYTES)
+    assert bytes(frames.head[0]) == b"abc".ljust(SNAPLEN_BYTES, b"\0")
+    assert list(frames.captured_bytes) == [3, 96]
+    assert list(frames.wire_bytes) == [60, 1514]
+    statistics = block(5, bytes(12))
+    file = written(tmp_path, SECTION, interface(), statistics, packet(1, b"abc", 60), statistics)
+    assert len(read_pcapng(file, SNAPLEN_BYTES).time_ns) == 1
+    assert len(read_pcapng(written(tmp_path, SECTION, interface()), SNAPLEN_BYTES).time_ns) == 0
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        ((SECTION, interface(link_type=101)), r"link_type=101: must be 1 \(Ethernet\)"),
+        ((SECTION, interface(options=option(9, bytes([3])))), "if_tsresol=3: must be 6 or 9"),
+        ((SECTION[:8] + SECTION[11:7:-1] + SECTION[12:],), "must be a pcapng capture"),  # of the other byte order
+        ((SECTION, interface(), packet(1, b"abc", 60)[:-6]), "must be a whole capture"),
+        ((SECTION, struct.pack("<II", 6, 4)), "must be a whole capture"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tmp_path: Path, blocks: tuple[bytes, ...], words: str) -> None:
+    with pytest.raises(UserError, match=rf"capture\.pcapng: .*{words}"):
+        read_pcapng(written(tmp_path, *blocks), SNAPLEN_BYTES)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    tmp_path.chmod(0o755)  # tshark runs as another user
+    file = tmp_path / "client.pcapng.zst"
+    keep_headers(CAPTURE, file, SNAPLEN_BYTES)
+    return file
+
+
+def test_every_packet_reads_as_before(kept: Path) -> None:
+    before, after = (read_packets(file, PORT, SNAPLEN_BYTES) for file in (CAPTURE, kept))
+    assert after.packets.equals(before.packets)
+    assert (after.start_ns, after.client_ports, after.server_isn) == (
+        before.start_ns,
+        before.client_ports,
+        before.server_isn,
+    )
+
+
+def test_no_payload_is_left_and_a_small_part_of_the_bytes(kept: Path) -> None:
+    frames = read_pcapng(kept, SNAPLEN_BYTES)
+    segments = read_packets(kept, PORT, SNAPLEN_BYTES).packets
+    full = (segments["len_bytes"] == 1448).to_numpy()
+    assert set(frames.captured_bytes[full]) == {66}  # Ethernet, IPv4, TCP with time stamps
+    assert frames.captured_bytes.max() < 96
+    assert kept.stat().st_size < CAPTURE.stat().st_size / 4
+
+
+def test_one_that_is_cut_short_is_refused_by_name(kept: Path) -> None:
+    kept.write_bytes(kept.read_bytes()[:-100])
+    with pytest.raises(UserError, match=r"client\.pcapng\.zst: must be a whole zstd-compressed capture"):
+        read_pcapng(kept, SNAPLEN_BYTES)

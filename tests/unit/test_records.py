@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records leave a guest's folder as plain files or not at all."""
+"""Records leave a guest's folder, and files a stranger's build, as plain files or not at all."""
 
 import io
 import os
@@ -13,6 +13,8 @@ import pytest
 from lab.backends import pace, watched
 from lab.backends.records import MOST_FILES, TrialError, require, require_few, take, take_tar
 from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
+from lab.base.errors import UserError
+from lab.base.plain_file import copy_made
 from lab.base.remove import remove
 
 MOST_BYTES = 1 << 20
@@ -182,3 +184,44 @@ def test_a_machine_is_as_slow_as_it_starts_an_interpreter(monkeypatch: pytest.Mo
     assert 100 < pace.slowness.__wrapped__() < 1e6
     monkeypatch.setattr(pace, "USUAL_START_S", 1e6)
     assert pace.slowness.__wrapped__() == 1
+
+
+NAME, HELD = "made", "held by the host alone"
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "secret").write_text(HELD)
+    return tmp_path / "work"
+
+
+def test_a_plain_file_is_copied(build: Path) -> None:
+    (build / NAME).write_bytes(b"\x7fELF")
+    copy_made(build, NAME, build.parent / "copy")
+    assert (build.parent / "copy").read_bytes() == b"\x7fELF"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda made: made.symlink_to("../secret"),
+        lambda made: made.symlink_to(made),
+        lambda made: os.link(made.parent.parent / "secret", made),
+        os.mkfifo,
+        Path.mkdir,
+        lambda _made: None,
+    ],
+    ids=["link", "loop", "hard link", "pipe", "build", "nothing"],
+)
+def test_anything_else_is_refused_in_one_line(build: Path, make: Callable[[Path], object]) -> None:
+    make(build / NAME)
+    with pytest.raises(UserError, match=r"^build: made: .*: must be a plain file, which the build makes itself$"):
+        copy_made(build, NAME, build.parent / "copy")
+    assert not (build.parent / "copy").exists()
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(build: Path) -> None:
+    (build.parent / "other").symlink_to(build)
+    with pytest.raises(OSError, match="other"):
+        copy_made(build.parent / "other", NAME, build.parent / "copy")

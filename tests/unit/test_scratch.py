@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders: gone with their command; a killed one's is found, one in use is left alone."""
+"""Scratch folders: gone with their command; a killed one's is found; and a cache may lie at any path."""
 
 import os
 import subprocess
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.backends.machine import Machine
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.scratch import PREFIX, clear, scratch_folder
+from lab.images.image import pins_hook
 from tests.command import wait_for
 
 USE = """
@@ -97,3 +99,24 @@ def test_the_root_folder_of_a_killed_mmdebstrap_is_cleared(temporary: Path, monk
         process.kill()
     wait_for(lambda: list(clear()), "folder to clear", 30)
     assert not list(temporary.glob(f"{PREFIX}*"))
+
+
+ODD = ["a blank", "a;touch hurt;", "a'quote", 'a"quote', "$(touch hurt)", "a&b|c", "-dash", "100%"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_mmdebstrap_finds_the_pins_at_any_path(tmp_path: Path, name: str) -> None:
+    pins = tmp_path / name / "pins"
+    script = pins_hook(pins).removeprefix("--setup-hook=")
+    split = "use Text::ParseWords; print join qq(\\n), shellwords $ARGV[0]"  # as mmdebstrap does for `upload`
+    words = subprocess.run(["perl", "-e", split, script], capture_output=True, text=True, check=True).stdout
+    assert words.splitlines() == ["upload", str(pins), "/etc/apt/preferences.d/lab"]
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if '"' not in name])
+def test_ssh_takes_any_path_for_its_sockets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / name))
+    command = Machine("netns", "away").ssh("true")
+    shown = subprocess.run(["ssh", "-G", *command[1:-1]], capture_output=True, text=True, check=True).stdout
+    (line,) = (line for line in shown.splitlines() if line.startswith("controlpath"))
+    assert line.startswith(f"controlpath {tmp_path / name}/ssh-")

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is written as a table is read back as it was, by polars."""
+"""What is written as a table is read back as it was, by polars; a long trial is decoded in pieces."""
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -10,10 +14,13 @@ from hypothesis import strategies as st
 from polars.testing.parametric import dataframes
 from pyarrow import parquet
 
+from lab.runs.processes import ENVIRONMENT
 from lab.tables.columns import Described, schema
+from lab.tables.pieces import MOST_ROWS
 from lab.tables.stored_parquet import write_exact, write_table
 from lab.tables.stored_trial import TABLES
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
+from tests import long_trial
 from tests.examples import examples
 
 STORED = [pl.Float64, pl.Int64, pl.Int32, pl.UInt32, pl.UInt16, pl.UInt8, pl.Boolean, pl.String]
@@ -69,3 +76,19 @@ def test_a_trials_tables_hold_the_meaning_and_unit_of_every_column(tmp_path: Pat
     assert units["t_s"] == b"s"
     assert units["cwnd_pkts"] == b"packets"
     assert units["flow"] == b""
+
+
+FRAMES = MOST_ROWS + MOST_ROWS // 2  # more than are held in memory
+OF_GEO = 3_750_000
+FIXED_MB, MOST_MB = 250, 350  # with the program and the pieces, whatever the length; of 600 s in all
+
+
+def test_memory_per_frame_lets_600_s_of_geo_be_decoded_and_every_frame_is_stored(tmp_path: Path) -> None:
+    folder = tmp_path / "trial"
+    long_trial.write(folder, FRAMES)
+    argv = [sys.executable, "-m", "tests.long_trial", str(folder)]
+    printed = subprocess.run(argv, capture_output=True, text=True, check=True, env=os.environ | ENVIRONMENT).stdout
+    stored = pl.scan_parquet(folder / "packets.parquet").select(pl.len()).collect().item()
+    shutil.rmtree(folder)  # hundreds of megabytes
+    assert stored > 0.99 * FRAMES
+    assert float(printed) < FIXED_MB + (MOST_MB - FIXED_MB) * FRAMES / OF_GEO

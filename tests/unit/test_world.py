@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The images hold what the lab needs, at the versions that are pinned, and are cached by all they are made from."""
+"""The images hold what the lab needs at pinned versions, are cached by all they are made from, and keep no document."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.images import archive, image
+from lab.images import archive, copyright_files, image
 
 
 def test_a_mirror_of_the_users_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,3 +111,21 @@ def test_a_package_that_is_not_the_pinned_one_is_refused_unless_accepted(monkeyp
         image.require_pinned("world", pins | {"iperf3": "0"})
     monkeypatch.setenv("LAB_DRIFT", "1")
     image.require_pinned("world", pins | {"iperf3": "0"})
+
+
+def test_each_packages_own_file_is_kept_once_and_the_root_has_none(tmp_path: Path) -> None:
+    docs = tmp_path / "root" / copyright_files.DOCS
+    (docs / "gcc-14-base").mkdir(parents=True)
+    (docs / "gcc-14-base/copyright").write_text("GPL-3+")
+    (docs / "gcc-14-base/README").write_text("a document")
+    (docs / "libgcc-s1").symlink_to("gcc-14-base")
+    (docs / "tzdata").mkdir()
+    (docs / "tzdata/copyright").write_text("public domain")
+    (docs / "stranger").mkdir()
+    (docs / "stranger/copyright").symlink_to("/etc/passwd")
+
+    copyright_files.take(tmp_path / "root")
+
+    kept = {file.name: file.read_text() for file in (tmp_path / copyright_files.FOLDER).iterdir()}
+    assert kept == {"gcc-14-base.copyright": "GPL-3+", "tzdata.copyright": "public domain"}
+    assert list(docs.iterdir()) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever goes wrong gets one clear line and a failing exit status, and nothing that is stored is lost."""
+"""Whatever goes wrong gets one clear line and a failing exit status; a short fuzzing ends so too."""
 
 import shutil
 from pathlib import Path
@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.command import lab, refused, scenario_file
+from tests.hostile.readers import READERS
+from tests.unit.test_hostile import in_a_process
 
 
 @pytest.fixture
@@ -60,3 +62,13 @@ def test_doctor_names_what_is_missing_what_mends_it_and_the_mode(tmp_path: Path,
     done = lab(tmp_path / "results", "doctor", PATH=str(tools))
     (line,) = (line for line in done.stdout.splitlines() if "  sandbox " in line)
     assert "sandbox none, since bwrap: not installed" in line
+
+
+FEW = "40"
+SEED = "1"
+
+
+@pytest.mark.parametrize("reads", READERS)
+def test_a_changed_file_is_read_or_refused_in_one_line(reads: str) -> None:
+    done = in_a_process("tests.hostile.fuzz", reads, FEW, SEED)
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pages in a real browser: they open from disk without a network, by keyboard, on narrow screens, for every eye."""
+"""The pages in a real browser: they open from disk without a network, by keyboard, on narrow screens, for everybody."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ import pytest
 from lab_papers.index.write import write_index
 from selenium.webdriver.common.keys import Keys
 
-from tests.axe import violations
-from tests.browser import Browser, chromium
+from tests.browser import Browser, chromium, violations
+from tests.compared import example, store
 from tests.stored_run import store_run
 
 NARROW_PX, WIDE_PX = 360, 1200
@@ -170,3 +170,42 @@ def test_every_file_that_the_page_offers_is_there(browser: Browser, index: Path)
     files = [link for link in links if not link.startswith(("#", "data:"))]
     assert files
     assert [link for link in files if not (index.parent / link).exists()] == []
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    results = tmp_path_factory.mktemp("results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_RESULTS", str(results))
+        return example(*store(results, 5))[0] / "compare.html"
+
+
+@pytest.mark.parametrize("width_px", [400, 1300])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_violation_with_everything_open(page: Path, browser: Browser, dark: bool, width_px: int) -> None:
+    browser.open(page, width_px, dark)
+    browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert violations(browser) == []
+
+
+@pytest.mark.parametrize("width_px", [400, 1300])
+def test_the_page_is_no_wider_than_the_window_and_asks_nobody(page: Path, browser: Browser, width_px: int) -> None:
+    browser.requests()
+    browser.open(page, width_px)
+    assert browser.ask("return document.documentElement.scrollWidth") <= width_px
+    assert all(url.startswith(("file:", "data:")) for url in browser.requests())
+    assert browser.complaints() == []
+
+
+def test_the_reader_picks_the_measure_that_ranks(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    shown = "return [...document.querySelectorAll('.matrix td .reading:not([hidden])')].map(each => each.dataset.of)"
+    assert set(browser.ask(shown)) == {"chokepoint"}
+    browser.choose(".matrix select", "throughput")
+    assert set(browser.ask(shown)) == {"throughput"}
+
+
+def test_the_first_screen_has_the_matrix(page: Path, browser: Browser) -> None:
+    browser.open(page, 1300)
+    bottom = browser.ask("return document.querySelector('.matrix table').getBoundingClientRect().bottom")
+    assert bottom <= 900

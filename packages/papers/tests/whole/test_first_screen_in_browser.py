@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
-from tests.axe import violations
-from tests.browser import Browser, chromium
+from tests.browser import Browser, chromium, violations
 from tests.first_screen import LINKS, SENDERS, example
 
 MOST_BYTES = 8_000_000

@@ -20,7 +20,7 @@ from lab.node.plan import FlowPlan, Plan
 from lab.runs.trial import STORED, Job, run_trial
 from lab.tables.digests import SUMS
 from lab.tables.packets import ACK, SYN
-from tests.unit.test_pcapng import SECTION, interface, packet, written
+from tests.unit.test_packets import SECTION, interface, packet, written
 from tests.unit.test_trial_stored import DRAFT, NODE, PLAN, Recorded, job, shape
 
 PORT, CLIENT_PORT = 5201, 40000

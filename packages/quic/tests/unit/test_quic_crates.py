@@ -12,7 +12,7 @@ from lab_quic.quinn import crates
 
 from lab.base.errors import UserError
 from lab.traces.candidates import Mirror
-from tests.origins import serving
+from tests.recordings import serving
 
 LOCK = """\
 version = 4

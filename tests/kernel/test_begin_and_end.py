@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When a series, a server and a download begin and end; segments of a scenario's MTU, and a host that paces."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from lab.base.stats import largest
+from lab.judge.digest import OBJECT_BYTES, digest
+from lab.links.models import Schedule
+from lab.node.traffic.flow import BLOCK_BYTES
+from lab.node.traffic.series_begin import AHEAD_NS
+from lab.runs.experiment import Experiment
+from lab.runs.settings import PACED
+from lab.tables.downloads import FLOW, first_data_s
+from lab.tables.stored_trial import Trial
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.unit.test_begin_and_end import MTU_BYTES, SIZE_BYTES
+
+ONE_WAY_S, SLOWER_FROM_S = 0.05, 1.0
+STEPS = [{"from_s": 0, "value": 20}, {"from_s": SLOWER_FROM_S, "value": 5}]
+CLOSE_TO_SERIES_S = 2e-4
+
+
+@pytest.fixture(scope="module")
+def begun(bench: Bench) -> dict[str, Trial]:
+    rate = Schedule.model_validate({"model": "schedule", "source": "a test", "steps": STEPS})
+    experiment = experiment_on(SMALL, "cubic_plain", duration_s=2)
+    down = experiment.profile.down.model_copy(update={"rate_mbps": rate})
+    profile = experiment.profile.model_copy(update={"down": down})
+    return {
+        begin: bench.run(
+            replace(experiment, profile=profile.model_copy(update={"series_begin": begin})), "cubic_plain", begin
+        )
+        for begin in ("syn", "data")
+    }
+
+
+def begin_s(trial: Trial) -> float:
+    """Return when the rate's series begins, since the SYN at the client."""
+    rate = trial.table("link").filter(pl.col("quantity") == "down.rate_mbps")
+    assert rate["value"].to_list() == [20, 5]
+    assert rate["t_s"][1] - rate["t_s"][0] == pytest.approx(SLOWER_FROM_S)
+    return float(rate["t_s"][0])
+
+
+def test_a_series_begins_with_the_syn_or_the_first_data_in_valid_trials(begun: dict[str, Trial]) -> None:
+    assert begin_s(begun["syn"]) == pytest.approx(ONE_WAY_S + AHEAD_NS / 1e9, abs=CLOSE_TO_SERIES_S)
+    arrived_s = first_data_s(begun["data"].packets, FLOW)
+    assert arrived_s is not None
+    frame_s = 1514 * 8 / (begun["data"].meta["rate_mbps"] * 1e6)  # until its series begins the link has its mean rate
+    sent_s = arrived_s - ONE_WAY_S - frame_s
+    assert begin_s(begun["data"]) == pytest.approx(sent_s + AHEAD_NS / 1e9, abs=CLOSE_TO_SERIES_S)
+    assert all(trial.valid for trial in begun.values())
+
+
+CLOSE_S = 5e-5  # less than the kernel's slack for a thread
+
+
+def late_by(most_ms: float) -> Experiment:
+    """Return a download over a constant link whose server begins up to so late."""
+    experiment = experiment_on(SMALL, "cubic", duration_s=2)
+    noise = experiment.profile.noise.model_copy(update={"server_start_ms": most_ms})
+    return replace(experiment, profile=experiment.profile.model_copy(update={"noise": noise}))
+
+
+@pytest.fixture(scope="module")
+def late_trials(bench: Bench) -> dict[float, Trial]:
+    return {most_ms: bench.run(late_by(most_ms), "cubic", f"late-{most_ms:g}") for most_ms in (0.0, 4.0, 80.0)}
+
+
+@pytest.mark.parametrize("most_ms", [4.0, 80.0])
+def test_the_first_data_come_later_by_what_was_drawn(late_trials: dict[float, Trial], most_ms: float) -> None:
+    usual_s, late_s = (first_data_s(late_trials[each].packets, FLOW) for each in (0.0, most_ms))
+    assert usual_s is not None
+    assert late_s is not None
+    drawn_s = late_trials[most_ms].meta["server_start_s"]
+    assert 0 < drawn_s <= most_ms / 1e3 + CLOSE_S
+    assert late_s - usual_s == pytest.approx(drawn_s, abs=CLOSE_S)
+
+
+def test_a_server_that_begins_at_once_has_no_such_field_and_no_check(late_trials: dict[float, Trial]) -> None:
+    assert "server_start_s" not in late_trials[0.0].meta
+    checked = {
+        most_ms: [check["name"] for check in trial.meta["certificate"]["checks"]]
+        for most_ms, trial in late_trials.items()
+    }
+    assert ["start of the server" in checked[most_ms] for most_ms in checked] == [False, True, True]
+    assert all(trial.valid for trial in late_trials.values())
+
+
+LONG_ROUND_TRIP_S = 0.6
+FAR = SMALL.model_copy(
+    update={way: getattr(SMALL, way).model_copy(update={"delay_ms": LONG_ROUND_TRIP_S * 500}) for way in ("down", "up")}
+)
+AT_MOST_S = 30
+
+
+@pytest.fixture(scope="module")
+def download(bench: Bench) -> Trial:
+    """A download of 1 MB."""
+    return bench.run(experiment_on(FAR, "cubic", duration_s=AT_MOST_S, size_bytes=SIZE_BYTES), "cubic", "of-a-size")
+
+
+def test_it_is_valid_and_ends_with_the_acknowledgement_of_the_segment_that_completes_the_size(download: Trial) -> None:
+    assert download.valid, download.meta["certificate"]
+    assert download.meta["flows"][0]["bytes"] >= SIZE_BYTES
+    flow = download.meta["flows"][0]
+    arrived = download.packets.filter(pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
+    assert SIZE_BYTES <= flow["bytes"] < SIZE_BYTES + 2 * download.meta["mss_bytes"]
+    assert arrived["t_s"][-1] == pytest.approx(flow["end_s"], abs=0.001)  # until it is acknowledged
+    assert flow["seconds"] < AT_MOST_S / 2
+
+
+def test_every_size_up_to_its_own_has_a_time(download: Trial) -> None:
+    """Tables end with the download, and the times of the objects in it are read from them."""
+    times_s = digest(download)["download_s"][: SIZE_BYTES // OBJECT_BYTES]
+    assert None not in times_s
+    assert times_s == sorted(time_s for time_s in times_s if time_s is not None)
+    assert times_s[-1] == pytest.approx(download.meta["flows"][0]["end_s"], abs=1e-6)
+
+
+def test_iperf3_is_through_some_round_trips_later(download: Trial) -> None:
+    (check,) = (check for check in download.meta["certificate"]["checks"] if check["name"].startswith("download"))
+    assert download.meta["flows"][0]["iperf3"]["bytes"] >= SIZE_BYTES
+    assert check["got"] is not None
+    assert check["got"] < download.meta["flows"][0]["seconds"] + BLOCK_BYTES * 8 / 20e6 + 5 * LONG_ROUND_TRIP_S
+
+
+def test_a_size_that_does_not_come_in_time_ends_at_its_time(bench: Bench) -> None:
+    late = bench.run(experiment_on(FAR, "cubic", duration_s=2, size_bytes=50_000_000), "cubic", "too-large")
+    flow = late.meta["flows"][0]
+    assert late.valid, late.meta["certificate"]
+    assert flow["seconds"] == pytest.approx(2)
+    assert flow["bytes"] < 50_000_000
+
+
+HEADERS_BYTES = 20 + 20 + 12  # IP, TCP and timestamps
+ROUND_TRIP_S = 0.1
+
+
+def segments(trial: Trial) -> pl.Series:
+    return trial.packets.filter(pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)["len_bytes"]
+
+
+@pytest.mark.parametrize("mtu_bytes", [MTU_BYTES, 576])
+def test_a_trial_with_an_mtu_has_segments_of_that_size(bench: Bench, mtu_bytes: int) -> None:
+    trial = bench.run(experiment_on(SMALL, "search", mtu_bytes=mtu_bytes), "search", f"mtu-{mtu_bytes}")
+    assert trial.valid, trial.meta["certificate"]
+    assert trial.meta["mss_bytes"] == mtu_bytes - HEADERS_BYTES
+    assert largest(segments(trial)) == trial.meta["mss_bytes"]
+    assert (segments(trial) == trial.meta["mss_bytes"]).sum() > 0.99 * len(segments(trial))
+
+
+@pytest.fixture(scope="module")
+def both(bench: Bench) -> tuple[Trial, Trial]:
+    """The same trial paced and not."""
+    paced = bench.run(experiment_on(SMALL, "cubic_plain", pacing="fq"), "cubic_plain", "paced")
+    return paced, bench.run(experiment_on(SMALL, "cubic_plain"), "cubic_plain", "small")
+
+
+def test_a_paced_senders_host_has_the_qdisc_that_paces_and_queues_less_than_a_burst(both: tuple[Trial, Trial]) -> None:
+    paced, plain = both
+    (shape,) = (shape for shape in paced.meta["applied"] if shape["part"] == "egress")
+    assert (shape["node"], shape["spec"]["kind"]) == ("server", "fq")
+    assert shape["got"] == {name: value for name, value in PACED.items() if name != "kind"}
+    assert [shape["part"] for shape in plain.meta["applied"] if shape["part"] == "egress"] == []
+    assert paced.valid, paced.meta["certificate"]
+    # The first window is a burst with either; the second, of twice as many segments, is spread by pacing.
+    queued = [_most_queued(trial, 1.2, 2.8) for trial in both]
+    assert queued[0] < queued[1] / 2
+
+
+def _most_queued(trial: Trial, from_rtts: float, to_rtts: float) -> float:
+    data_s = trial.meta["flows"][0]["data_s"]
+    span = pl.col("t_s").is_between(data_s + from_rtts * ROUND_TRIP_S, data_s + to_rtts * ROUND_TRIP_S)
+    return largest(trial.qdisc.filter(span)["backlog_pkts"]) or 0

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures: what they keep of the data, how they name moments, their pages, their dark palette, and how they compare."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lab.base.errors import UserError
+from lab.base.paths import LAB, REPO
+from lab.figures import (
+    cwnd_rtt,
+    delivered_bytes,
+    exit_times,
+    latency_offset,
+    throughput_cdf,
+    throughput_delay,
+    two_runs,
+)
+from lab.figures.moments import Moments, mark_moments
+from lab.figures.page_figure import Place
+from lab.figures.registry import figures
+from lab.figures.save import png, svg
+from lab.figures.style import Sender, envelope, panels
+from lab.figures.subject import replayed_bins, subjects
+from lab.judge.classify import ExitClass
+from lab.judge.outcome import outcomes
+from lab.judge.rules import truth
+from lab.judge.stored import Stored
+from lab.report.dark import PALETTE, PAPER, SURFACES, css
+from lab.schema.cca import load_ccas
+from lab.tables.link_capacity import LinkCapacity
+from lab.tables.records import Stanza
+from lab.tables.stored_run import Run
+from tests import slow_start_model as model
+from tests.first_screen import LINKS, change
+from tests.slow_start_model import BINS, download
+from tests.stored_run import store_run
+
+SEARCH = Sender.from_stanza(cast("Stanza", load_ccas()["search"].model_dump()))
+ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)
+values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Run:
+    return Run(store_run(tmp_path_factory.mktemp("results"), trials=1, library=library))
+
+
+@given(values)
+def test_thinning_keeps_the_extremes_and_the_order_of_time(given_values: list[float]) -> None:
+    table = pl.DataFrame({"t_s": [0.1 * n for n in range(len(given_values))], "v": given_values})
+    thinned = envelope(table, "v", buckets=10)
+    assert thinned["v"].min() == min(given_values)
+    assert thinned["v"].max() == max(given_values)
+    assert thinned["t_s"].is_sorted()
+    assert thinned.height <= 2 * 11
+
+
+def test_what_is_missing_or_not_known_is_left_out() -> None:
+    table = pl.DataFrame({"t_s": [0.0, 1.0, 2.0], "v": [1.0, None, 3.0]})
+    assert envelope(table, "v")["v"].to_list() == [1.0, 3.0]
+    intervals = pl.DataFrame({"begin_s": [0.0, 0.015, 0.03], "throughput_mbps": [1.0, 2.0, 3.0]})
+    rates = {"exit bitrate": 5.0, "median after slow start": None}
+    known = throughput_cdf.figure(intervals, rates, None, SEARCH)
+    assert [text.get_text().strip() for text in known.axes[0].texts] == ["exit bitrate 5.0 Mb/s"]
+
+
+def test_moments_are_in_order_of_time_and_no_two_look_alike_to_who_sees_no_colour() -> None:
+    words = "capacity by latency offset at 1.00 s, exit at 2.00 s, no first loss"
+    assert Moments(exit_s=2.0, capacity_s=1.0).in_words() == words
+    assert Moments().in_words() == "no exit, no first loss"
+    dashes = [str(look["linestyle"]) for _, _, look in ALL_MOMENTS.lines()]
+    assert len(set(dashes)) == len(dashes)
+    for _, _, look in ALL_MOMENTS.lines():
+        red, green, blue = (look["color"][start : start + 2] for start in (1, 3, 5))
+        assert red == green == blue
+
+
+@pytest.mark.parametrize("until_s", [20, 11])
+def test_each_moment_within_the_axis_is_drawn_through_every_panel_and_named_with_its_time(until_s: float) -> None:
+    _, axes = panels(2, 4.0)
+    axes[-1].set_xlim(0, until_s)
+    mark_moments(axes, ALL_MOMENTS)
+    named = ["true capacity 9.80 s", "capacity by latency offset 10.50 s", "exit 12.10 s", "first loss 17.20 s"]
+    within = named if until_s == 20 else named[:2]
+    assert {text.get_text().strip() for text in axes[0].texts} == set(within)
+    assert [len(axis.lines) for axis in axes] == [len(within)] * 2
+
+
+def test_the_same_figure_gives_the_same_bytes_and_axes_also_without_data() -> None:
+    download_ = download(model.Path(duration_s=2)).tables()
+    limits = cwnd_rtt.Limits(bdp_pkts=138, buffer_bytes=400_000)
+    twice = [cwnd_rtt.figure(download_["acks"], download_["qdisc"], limits, ALL_MOMENTS, SEARCH) for _ in range(2)]
+    assert svg(twice[0]) == svg(twice[1])
+    assert png(twice[0]) == png(twice[1])
+    assert svg(delivered_bytes.figure(pl.DataFrame(schema=BINS), Moments(exit_s=1.0)))
+    nothing = pl.DataFrame(schema={"t_s": pl.Float64, "offset_ms": pl.Float64})
+    assert svg(latency_offset.figure(nothing, 600.0, Moments(), SEARCH))
+
+
+def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
+    shown = [subject.sender.name for subject in subjects(run, outcomes(run.trials))]
+    assert shown == ["search", "cubic", "cubic_plain"]
+
+
+def test_only_search_has_searchs_figure_also_where_a_core_could_replay(run: Run, library: Path) -> None:
+    every = {each.sender.name: delivered_bytes.draw(each) for each in subjects(run, outcomes(run.trials), library)}
+    drawn = {name: drawing.caption for name, drawing in every.items() if drawing}
+    assert len(every) > 1
+    assert list(drawn) == ["search"]
+    assert "SEARCH's own record" in drawn["search"]
+
+
+def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
+    path = model.Path(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
+    tables = download(path).tables()
+    capacity_s = truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
+    bins = replayed_bins(tables["acks"], library)
+    assert capacity_s is not None
+    # 2 to 3 RTTs, each of them longer than the base RTT by then.
+    assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
+    assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
+
+
+@pytest.mark.parametrize(
+    ("loss_s", "mark_s", "late_from_s"), [(4.0, None, 4.0), (None, 3.0, 3.0), (4.0, 3.0, 3.0), (None, None, 10.0)]
+)
+def test_an_exit_is_late_from_a_loss_or_mark_on(loss_s: float | None, mark_s: float | None, late_from_s: float) -> None:
+    row = {"cca": "search", "trial": 1, "valid": True, "exit_s": 2.5, "exit_class": "chokepoint", "capacity_s": 2.0}
+    signals = pl.DataFrame(
+        {"loss_s": [loss_s], "mark_s": [mark_s]}, schema={"loss_s": pl.Float64, "mark_s": pl.Float64}
+    )
+    (axis,) = exit_times.figure(pl.DataFrame([row]).hstack(signals), [SEARCH], 10.0).axes
+    zones = [child for child in axis.get_children() if isinstance(child, Rectangle) and child.get_height() == 1.0]
+    assert [zone.get_x() for zone in zones][:3] == [0.0, 2.0, late_from_s]
+
+
+def test_neighbouring_zones_differ_in_grey_and_the_late_one_is_hatched() -> None:
+    greys = [255 * float(np.dot(to_rgb(exit_times.ZONES[zone]), [0.299, 0.587, 0.114])) for zone in ExitClass]  # BT.601
+    assert all(abs(left - right) >= 25 for left, right in pairwise(greys))
+    assert exit_times.HATCHES[ExitClass.LATE]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's for figures."""
+    added = tmp_path / "figures"
+    added.mkdir()
+    monkeypatch.setenv("LAB_FIGURES", str(added))
+    return added
+
+
+def test_every_file_that_draws_declares_its_place() -> None:
+    folders = (LAB / "figures", *REPO.glob("packages/*/lab_*/figures"))
+    files = [file for folder in folders for file in folder.glob("*.py")]
+    drawing = {file.stem for file in files if "\ndef draw(" in file.read_text()}
+    declared = {figure.draw.__module__.split(".")[-1] for place in Place for figure in figures(place)}
+    assert declared == drawing
+
+
+def test_senders_stand_in_the_order_of_the_lab_whatever_the_scenarios(tmp_path: Path) -> None:
+    run = Run(store_run(tmp_path, trials=1, senders=("bbr", "cubic_plain", "search")))
+    assert [stanza["name"] for stanza in run.ccas] == ["search", "cubic_plain", "bbr"]
+
+
+def test_a_file_without_a_figure_is_one_line_that_names_it(folder: Path) -> None:
+    (folder / "empty.py").write_text("FIGURE = None\n")
+    with pytest.raises(UserError, match=r"empty\.py: FIGURE=None: must be a lab\.figures\.page_figure\.PageFigure"):
+        figures(Place.RUN)
+
+
+LEAST_CONTRAST = 3.0  # of graphical objects (WCAG 2.2, 1.4.11)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", PALETTE.values())
+def test_what_is_drawn_stands_out_from_the_dark_paper(dark: str) -> None:
+    assert contrast(dark, PAPER) >= LEAST_CONTRAST
+
+
+@pytest.mark.parametrize("dark", SURFACES.values())
+def test_a_surface_is_darker_than_whatever_is_drawn_on_it(dark: str) -> None:
+    assert luminance(dark) < min(map(luminance, PALETTE.values()))
+
+
+def test_each_colour_has_its_dark_one_and_paper_stays_light() -> None:
+    figures = (LAB / "figures").glob("*.py")
+    drawn = {colour for file in figures for colour in re.findall(r'"(#[0-9a-f]{6})"', file.read_text())}
+    senders = {stanza.colour.lower() for stanza in load_ccas().values() if stanza.colour}
+    assert (drawn | senders) - PALETTE.keys() - SURFACES.keys() == set()
+    assert css().startswith("@media screen and (prefers-color-scheme: dark) {")
+    assert '.plate [style*="fill: #0072b2"]' in css()
+
+
+SENDERS = ("search", "cubic")
+
+
+@pytest.fixture(scope="module")
+def geo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    return of_link(tmp_path_factory.mktemp("geo"), "geo-viasat")
+
+
+@pytest.fixture(scope="module")
+def leo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    return of_link(tmp_path_factory.mktemp("leo"), "leo-starlink")
+
+
+def of_link(results: Path, name: str) -> Stored:
+    title, link = LINKS[name]
+    run = store_run(results, 2, name=name, link=link, senders=SENDERS)
+    change(run, scenario={"profile": name}, profile={"title": title})
+    return Stored.of(Run(run))
+
+
+def marks(drawn: Figure, panel: int, face: str | None = None) -> list[tuple[float, float]]:
+    lines = [line for line in drawn.axes[panel].lines if face is None or line.get_markerfacecolor() == face]
+    return [(float(x), float(y)) for line in lines for x, y in np.asarray(line.get_xydata())]
+
+
+def test_each_trial_and_the_mean_of_each_sender_are_marked_at_their_values(geo: Stored) -> None:
+    drawing = throughput_delay.draw([geo])
+    assert drawing
+    table = throughput_delay.values(geo)
+    shown = marks(drawing.figure, 0)
+    assert set(zip(table["wait_ms"], table["throughput_mbps"], strict=True)) <= set(shown)
+    means = table.group_by("cca").mean()
+    assert set(zip(means["wait_ms"], means["throughput_mbps"], strict=True)) <= set(shown)
+    assert len(shown) == table.height + len(SENDERS)
+
+
+def test_less_delay_is_at_the_right(geo: Stored) -> None:
+    drawing = throughput_delay.draw([geo])
+    assert drawing
+    most_ms, least_ms = drawing.figure.axes[0].get_xlim()
+    assert most_ms > least_ms == 0
+
+
+def test_a_link_has_a_panel_and_a_second_run_of_it_is_hollow_in_the_same_one(geo: Stored, leo: Stored) -> None:
+    two_links, two_runs = throughput_delay.draw([geo, leo]), throughput_delay.draw([geo, geo])
+    assert two_links
+    assert two_runs
+    assert [axis.get_title(loc="left") for axis in two_links.figure.axes] == [geo.link, leo.link]
+    assert len(two_runs.figure.axes) == 1
+    hollow = marks(two_runs.figure, 0, "none")
+    assert hollow
+    assert len(hollow) == len(marks(two_runs.figure, 0)) / 2
+    assert "Hollow" in two_runs.caption
+    assert "Hollow" not in two_links.caption
+
+
+def test_without_a_trial_there_is_nothing_to_draw() -> None:
+    assert throughput_delay.draw([]) is None
+
+
+def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(geo: Stored) -> None:
+    drawing = two_runs.draw([geo, geo])
+    assert drawing
+    assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(SENDERS)
+    solid, dashed = drawing.figure.axes[0].lines
+    assert np.array_equal(np.asarray(solid.get_xydata()), np.asarray(dashed.get_xydata()))
+    assert solid.get_linestyle() != dashed.get_linestyle()
+
+
+def test_only_two_runs_of_one_link_are_laid_over_each_other(geo: Stored, leo: Stored) -> None:
+    for runs in ([], [geo], [geo, leo], [geo] * 3):
+        with pytest.raises(UserError, match="must be two runs of one link"):
+            two_runs.draw(runs)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The first error, or Ctrl-C, ends all; the terminal names what goes on, and a real machine is as it was before."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from lab.backends import real
+from lab.backends.backend import Description, Site
+from lab.base.ctrl_c import pressed
+from lab.base.errors import Interrupted, going_on
+from lab.base.paths import REPO
+from lab.base.processes import map_in_threads
+from lab.commands import run
+from lab.kernel.recipe import Recipe
+from lab.runs.options import RunOptions
+from tests.command import running_on, wait_for
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C was pressed; nothing is pressed after the test."""
+    pressed.set()
+    yield
+    pressed.clear()
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, ImportError, SystemError])
+@pytest.mark.usefixtures("ctrl_c")
+def test_it_names_the_command_also_where_an_import_was_broken_off(raised: type[BaseException]) -> None:
+    with pytest.raises(Interrupted, match=r"^lab report RUN$"), going_on(lambda: "lab report RUN"):
+        raise raised
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_it_names_none_before_a_run_was_begun() -> None:
+    with pytest.raises(KeyboardInterrupt), going_on(lambda: None):
+        raise KeyboardInterrupt
+
+
+def test_an_error_without_ctrl_c_stays_what_it_is() -> None:
+    with pytest.raises(ImportError), going_on(lambda: "lab report RUN"):
+        raise ImportError
+
+
+@pytest.fixture
+def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Collect the machines that the command waited for; in place of one over ssh, which `make test-vm` has."""
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    machines: list[Any] = []
+    kernel = {"kernel_source": "Linux 6.12", "cpu": "2 of a processor"}
+    monkeypatch.setattr(run, "real_backend", lambda _choice: "a machine")
+    monkeypatch.setattr(real, "alone", lambda _backend: nullcontext())
+    site = Site("a machine", Description(kernel, "", {}, {}))  # type: ignore[arg-type]
+    monkeypatch.setattr(real, "inspect", lambda *_: site)
+    monkeypatch.setattr(real, "settle", machines.append)
+    return machines
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> None:
+    def pressed(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(run, "execute", pressed)
+    request = run.Request(scenario="engines-agree")
+    where = run.Where("host", "netns", Recipe())
+    run.run(request, where, RunOptions(1), resume=False, console=Console(file=io.StringIO()))
+
+
+@pytest.mark.parametrize(("error", "waits"), [(KeyboardInterrupt, True), (ZeroDivisionError, False)])
+def test_ctrl_c_waits_for_the_machine_and_an_error_does_not(
+    settled: list[Any], monkeypatch: pytest.MonkeyPatch, error: type[BaseException], waits: bool
+) -> None:
+    with pytest.raises(error):
+        interrupt(monkeypatch, error)
+    assert settled == ["a machine"] * waits
+
+
+LONG = ["sleep", "600"]
+
+
+def wait_or_fail(seconds: float | None) -> int:
+    """Wait for a program, or fail after some time without one."""
+    if seconds is None:
+        return subprocess.run(LONG, check=False).returncode
+    time.sleep(seconds)
+    raise ValueError("first")
+
+
+def test_results_have_the_order_of_the_inputs_and_an_error_ends_the_others() -> None:
+    assert map_in_threads(lambda number: number * number, [3, 1, 2]) == [9, 1, 4]
+    with pytest.raises(ValueError, match="first"):
+        map_in_threads(wait_or_fail, [None, 0.2])
+
+
+def test_ctrl_c_is_taken_although_a_library_lets_the_kernel_go_on_with_waits() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.siginterrupt(signal.SIGINT, False)  # SA_RESTART, as polars sets it
+    pressed = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            map_in_threads(wait_or_fail, [None, None])
+    finally:
+        pressed.join()
+        signal.signal(signal.SIGINT, before)
+
+
+WORKERS = """
+import time
+from lab.base.processes import map_in_processes
+if __name__ == "__main__":
+    map_in_processes(time.sleep, [600] * 2, workers=2)
+"""
+
+
+@pytest.mark.parametrize(
+    "sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT], ids=lambda each: each.name
+)
+def test_processes_end_at_once_with_the_command_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
+    """Whether the signal goes to the command alone, as that of `kill`, or to all of a terminal."""
+    (tmp_path / "workers.py").write_text(WORKERS)
+    environment = os.environ | {"LAB_RESULTS": str(tmp_path), "PYTHONPATH": str(REPO)}
+    started = ["env", "--default-signal=HUP,INT", sys.executable, str(tmp_path / "workers.py")]
+    with subprocess.Popen(started, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
+        finally:
+            process.send_signal(sent)
+    wait_for(lambda: not running_on(tmp_path), "end of all", 20)
