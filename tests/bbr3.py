@@ -48,7 +48,7 @@ class Ack(ctypes.Structure):
     ]
 
 
-class _Loss(ctypes.Structure):
+class Loss(ctypes.Structure):
     _fields_ = [("now_us", ctypes.c_uint64), *words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
 
 
@@ -81,12 +81,13 @@ class State(ctypes.Structure):
 class Core:
     """The core's functions for one flow."""
 
-    def __init__(self, library: Path, cwnd: int, srtt_us: int, params: Params = Params(), sack: int = 1) -> None:
+    def __init__(self, library: Path, *start: int, params: Params = Params(), now_us: int = 0) -> None:
+        """`start`: the fields of struct bbr3_start behind the time."""
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
-        start = _Start(0, 1, 45, 3, cwnd, srtt_us, 0, sack, 7)
-        self.lib.bbr3_begin(ctypes.byref(self.state), ctypes.byref(start))
+        begin = _Start(now_us, *start)
+        self.lib.bbr3_begin(ctypes.byref(self.state), ctypes.byref(begin))
 
-    def call(self, name: str, *words: int) -> int:
+    def call(self, name: str, *words: int | ctypes.c_uint64) -> int:
         function = getattr(self.lib, name)
         function.restype = ctypes.c_uint32
         return int(function(ctypes.byref(self.state), *words))
@@ -96,13 +97,21 @@ class Core:
         function.restype = ctypes.c_uint32
         return int(function(*(ctypes.byref(each) for each in (self.state, self.params, event))))
 
+    def restart(self, now_us: int, cwnd: int, delivered: int) -> int:
+        return self.call("bbr3_restart_from_idle", ctypes.c_uint64(now_us), cwnd, delivered)
+
+
+def tcp_core(library: Path, cwnd: int, srtt_us: int, params: Params = Params(), sack: int = 1) -> Core:
+    """The core of a flow of TCP."""
+    return Core(library, 1, 45, 3, cwnd, srtt_us, 0, sack, 7, params=params)
+
 
 class Flow(PacedFlow):
     """A flow of BBR over a path."""
 
     def __init__(self, library: Path, path: Link | None = None, params: Params = Params(), limit: float = 0) -> None:
         path = path or Link()
-        self.core = Core(library, 10, path.rtt_us, params)
+        self.core = tcp_core(library, 10, path.rtt_us, params)
         self.state = self.core.state
         super().__init__(path, limit)
 
@@ -130,7 +139,7 @@ class Flow(PacedFlow):
             self.limited_until = self.delivered + self.inflight
 
     def declared_lost(self, packet: Packet) -> None:
-        loss = _Loss(self.now_us, self.delivered, self.lost, self.cwnd, 1, sent(packet))
+        loss = Loss(self.now_us, self.delivered, self.lost, self.cwnd, 1, sent(packet))
         self.core.taken("bbr3_lost", loss)
 
     def recovery_begins(self) -> None:
@@ -140,8 +149,7 @@ class Flow(PacedFlow):
         self.cwnd = self.core.call("bbr3_exit_recovery", self.cwnd)
 
     def idle_ends(self) -> None:
-        words = ctypes.c_uint64(self.now_us), self.cwnd, self.delivered
-        self.cwnd = self.core.lib.bbr3_restart_from_idle(ctypes.byref(self.state), *words)
+        self.cwnd = self.core.restart(self.now_us, self.cwnd, self.delivered)
 
 
 def sent(packet: Packet) -> Sent:

@@ -14,13 +14,13 @@ from lab.base.errors import UserError
 from lab.judge.search_replay import BIN
 
 BIN_FIELDS = [name for name in (BIN.names or ()) if name not in ("ack", "reserved")]
-BIN_AT = 4  # after the window, the threshold, W_max and the exit
+BIN_AT = 5  # after the window, the threshold, W_max, the exit and the pacing rate
 
 
 class Event(NamedTuple):
     """An event of a sender, in the order of a server's log: struct quic_event of lab_quic/quinn/cores/quic_core.h."""
 
-    kind: str  # ack, loss or timeout
+    kind: str  # ack, loss, timeout or restart
     now_us: int
     delivered_bytes: int
     sent_bytes: int
@@ -35,6 +35,13 @@ class Event(NamedTuple):
     limited: int
     in_recovery: int
     before_bytes: int
+    then_delivered_bytes: int = 0  # from here on for a core that is alone
+    then_lost_bytes: int = 0
+    then_flight_bytes: int = 0
+    then_limited: int = 0
+    interval_us: int = 0
+    srtt_us: int = 0
+    window_full: int = 0
 
     @property
     def line(self) -> str:
@@ -47,7 +54,7 @@ SLOW_START = Event("ack", *[0] * 14)._replace(window_bytes=1, ssthresh_bytes=NO_
 
 
 def replayed(program: Path, name: str, events: Iterable[Event], **params: int) -> dict[int, list[int]]:
-    """Return what a core changes, by the place of the event: window, threshold, W_max, exit, and a bin."""
+    """Return what a core changes, by the place of the event: window, threshold, W_max, exit, pacing, and a bin."""
     command = [str(program), "replay", name, *(f"{key}={value}" for key, value in params.items())]
     lines = "\n".join(event.line for event in events)
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)

@@ -19,10 +19,10 @@ from tests.bbr3 import (
     STARTUP,
     UP,
     Ack,
-    Core,
     Flow,
     Params,
     Sent,
+    tcp_core,
 )  # fmt: skip
 from tests.paced_flow import Link
 
@@ -79,7 +79,7 @@ class TestStartup:
         assert flow.state.mode == STARTUP
 
     def test_without_selective_acks_the_first_loss_of_a_fast_recovery_does(self, cores: Path) -> None:
-        core = Core(cores, 10, 40_000, sack=0)
+        core = tcp_core(cores, 10, 40_000, sack=0)
         newest = Sent(0, 0, 10, 0)
         core.taken("bbr3_on_ack", Ack(50_000, 1, 1, 8, 10, 1, 1, 40_000, 40_000, 40_000, 1, newest, 1, 1))
         assert core.state.mode == DRAIN
@@ -300,7 +300,7 @@ class TestAggregation:
     """Achieving Expected Bandwidth on a Link With Aggregation."""
 
     def test_what_comes_at_once_is_added_to_the_window(self, cores: Path) -> None:
-        core = Core(cores, 200, 40_000)
+        core = tcp_core(cores, 200, 40_000)
         core.state.bw, core.state.full_bw_reached = int(RATE * 2**24), True
         core.state.max_bw_of[0], core.state.mode = core.state.bw, CRUISE
         core.state.cycle_us_at = core.state.probe_rtt_min_us_at = 80_000
@@ -349,7 +349,7 @@ numbers = st.integers(0, 2**32 - 1)
 @given(acks=st.lists(st.tuples(*[numbers] * 8), min_size=1, max_size=60), sack=st.integers(0, 1))
 def test_no_mixture_of_values_leads_below_four_packets(cores: Path, acks: list[tuple[int, ...]], sack: int) -> None:
     """Nor to a division by zero: the library would end the process."""
-    core = Core(cores, 10, 0, sack=sack)
+    core = tcp_core(cores, 10, 0, sack=sack)
     now_us = 0
     for delivered, lost, inflight, cwnd, rtt_us, interval_us, sent, wait_us in acks:
         now_us += wait_us

@@ -15,6 +15,8 @@ from lab_quic.quinn import build
 from bench.same_exit import quic
 from bench.same_exit.quic import BIN_AT, BIN_FIELDS, Event
 from lab.judge.search_replay import EXIT, replay_bins, version
+from tests.bbr3 import PROBE_RTT, RATE_ONE, Ack, Loss, Sent
+from tests.bbr3 import Core as Bbr3Core
 from tests.careful_resume import NORMAL, RECONNAISSANCE, SAFE_RETREAT
 from tests.careful_resume import Core as CarefulResume
 from tests.careful_resume import Params as SavedSet
@@ -49,6 +51,11 @@ def replayed(name: str, events: Iterable[Event], **params: int) -> dict[int, lis
 def decisions(name: str, events: Iterable[Event], **params: int) -> dict[int, Decision]:
     """Return the decisions of lab-quic's core, by the place of the event."""
     return {place: (row[0], row[1], row[2]) for place, row in replayed(name, events, **params).items()}
+
+
+def paced(name: str, events: Iterable[Event]) -> dict[int, Decision]:
+    """Return window, threshold and pacing rate, in bytes per second, of lab-quic's core that is alone."""
+    return {place: (row[0], row[1], row[4]) for place, row in replayed(name, events).items()}
 
 
 def bins(name: str, events: list[Event]) -> list[list[int]]:
@@ -141,3 +148,67 @@ def _input(event: Event, phase: int) -> dict[str, int]:
         "cwnd_pkts": pkts(event, event.window_bytes),
         "limited": int(not event.limited),
     }
+
+
+def bbr3(library: Path, events: list[Event]) -> dict[int, Decision]:
+    """Return window and threshold by the kernel's core of BBR version 3, with the pacing rate in bytes per second."""
+    core, lost, newly_lost, full, left = Bbr3(library, events), 0, 0, False, False
+    probed = range(0)  # delivered when what ProbeRTT sends is sent
+    found: dict[int, Decision] = {}
+    for place, event in enumerate(events):
+        limited = int(event.then_limited or event.then_delivered_bytes in probed)
+        sent = Sent(event.then_delivered_bytes, event.then_lost_bytes, event.then_flight_bytes, limited)
+        if event.kind == "restart":
+            found[place] = core.restarted(event), 0, core.pacing_bytes_per_s
+        elif event.kind != "ack":
+            lost, newly_lost = lost + event.lost_bytes, newly_lost + event.lost_bytes
+            core.lose(event, lost, sent)
+            if event.kind == "timeout":
+                found[place] = 2 * event.packet_bytes, 0, 0
+        else:
+            full |= bool(event.window_full)
+            window = core.acknowledge(event, lost, newly_lost, sent, full)
+            newly_lost, full = 0, full and not core.state.round_start
+            if core.state.mode == PROBE_RTT:
+                begin = probed.start if core.was_probing else event.delivered_bytes
+                probed = range(begin, event.delivered_bytes + event.flight_bytes + 1)
+            core.was_probing = core.state.mode == PROBE_RTT
+            exits, left = core.state.full_bw_reached and not left, left or core.state.full_bw_reached
+            threshold = min(max(core.call("bbr3_bdp"), 2 * event.packet_bytes), window) if exits else 0
+            found[place] = window, threshold, core.pacing_bytes_per_s
+    return found
+
+
+class Bbr3(Bbr3Core):
+    """The kernel's core of BBR version 3, which counts in bytes."""
+
+    was_probing = False
+
+    def __init__(self, library: Path, events: list[Event]) -> None:
+        first = next(event for event in events if event.kind == "ack")
+        begin = first.delivered_bytes - first.acked_bytes
+        start = first.packet_bytes, 65536, 1, first.window_bytes, first.srtt_us, begin, 1, first.now_us & LOW_WORD
+        super().__init__(library, *start, now_us=first.now_us)
+
+    @property
+    def pacing_bytes_per_s(self) -> int:
+        return int(self.state.pacing_rate) * 1_000_000 // RATE_ONE
+
+    def acknowledge(self, event: Event, lost: int, newly_lost: int, sent: Sent, full: bool) -> int:
+        window = event.window_bytes
+        if self.state.recovering and not event.in_recovery:
+            window = self.call("bbr3_exit_recovery", window)
+        ack = Ack(
+            event.now_us, event.delivered_bytes, lost, event.flight_bytes, window, event.acked_bytes, newly_lost,
+            event.rtt_us, event.srtt_us, event.interval_us, 1, sent, int(full), int(self.state.recovering),
+        )  # fmt: skip
+        return self.taken("bbr3_on_ack", ack)
+
+    def lose(self, event: Event, lost: int, sent: Sent) -> None:
+        if not self.state.recovering:
+            self.call("bbr3_enter_recovery", event.window_bytes, event.delivered_bytes)
+        size = event.lost_bytes
+        self.taken("bbr3_lost", Loss(event.now_us, event.delivered_bytes, lost, event.window_bytes, size, sent))
+
+    def restarted(self, event: Event) -> int:
+        return self.restart(event.now_us, event.window_bytes, event.delivered_bytes)

@@ -49,11 +49,11 @@ def _prepared(progress: Progress) -> Path:
 def _core_files() -> list[Path]:
     """List the C files of the cores: SEARCH in all versions, as its Makefile takes them, the others, and their form."""
     names = ["search_replay", "search_core", "search_compare", "search_params", "search_compact", "hystartpp_core"]
-    startup = [STARTUP / f"{name}_core.c" for name in ("rapid_start", "careful_resume")]
+    startup = ["rapid_start", "careful_resume", "bbr3", "bbr3_model", "bbr3_probe"]
     return [
         *(SEARCH / f"{name}.c" for name in names),
         *sorted(SEARCH.glob("tcp_search*.c")),
-        *startup,
+        *(STARTUP / f"{name}_core.c" for name in startup),
         *sorted(OURS.glob("*.c")),
     ]
 
@@ -68,7 +68,12 @@ def pinned() -> Program:
 
 
 def _headers() -> list[Path]:
-    return [*sorted(SEARCH.glob("*.h")), *sorted(STARTUP.glob("*_core.h")), *sorted(OURS.glob("*.h"))]
+    return [
+        *sorted(SEARCH.glob("*.h")),
+        *sorted(STARTUP.glob("*_core.h")),
+        STARTUP / "bbr3_parts.h",
+        *sorted(OURS.glob("*.h")),
+    ]
 
 
 def _patches() -> list[Path]:

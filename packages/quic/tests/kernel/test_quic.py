@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from lab_quic.log import NO_THRESHOLD, read_server
 from lab_quic.quinn import build
-from quic_cores import bins, careful_resume, core_bins, decisions, events_of, rapid_start
+from quic_cores import bbr3, bins, careful_resume, core_bins, decisions, events_of, paced, rapid_start
 from quic_trials import over_quic, run, senders_on
 
 from bench.same_exit.quic import Event
@@ -22,7 +22,7 @@ from lab.judge.search_replay import EXIT, replay_bins, version
 from lab.links.profile import Profile
 from lab.runs.trial import prepare, run_trial
 from lab.tables.digests import SUMS
-from tests.conftest import SMALL, Bench, experiment_on
+from tests.conftest import LOSSY, SMALL, Bench, experiment_on
 from tests.exact_links import deep, silent
 
 DEEP = deep(rate_mbps=20, rtt_ms=60)
@@ -149,6 +149,27 @@ def test_on_a_recorded_stream_quic_decides_as_the_kernels_careful_resume(
     jump_bytes = params.get("saved_cwnd_pkts", 0) // 2 * 1472
     assert [window for window, _, _ in core.values()][:1] == ([jump_bytes] if params else [])
     assert any(ssthresh for _, ssthresh, _ in core.values()) == retreats
+
+
+def test_on_a_recorded_stream_quic_decides_as_the_kernels_bbr(bench: Bench, cores: Path, tmp_path: Path) -> None:
+    events = recorded(LOSSY, "bbr3_quic", bench, tmp_path / "trial")
+    core = bbr3(cores, events)
+    assert paced("bbr3", events) == core
+    assert {"ack", "loss"} <= {event.kind for event in events}
+    for place, (window, _, _) in core.items():  # and the sender did so
+        if place + 1 < len(events):
+            assert events[place + 1].window_bytes == window
+
+
+def test_bbr_paces_at_its_own_rate_so_that_the_queue_stays_low_and_the_link_in_use(bench: Bench) -> None:
+    trial = run(DEEP, "bbr3_quic", bench, "quic-deep", duration_s=6)
+    assert trial.exits["cause"].to_list() == ["bbr"]
+    after = trial.packets.filter(pl.col("to_client") & pl.col("t_s").is_between(2, 6))
+    assert after["len_bytes"].sum() * 8 / 4 > 0.8 * 20e6
+    queue = trial.qdisc.filter(pl.col("t_s").is_between(2, 6))["backlog_bytes"]
+    bdp_bytes = 20e6 / 8 * 0.06
+    assert queue.median() < bdp_bytes / 2  # type: ignore[operator]
+    assert queue.max() < 2 * bdp_bytes  # type: ignore[operator]
 
 
 def test_rapid_starts_window_triples_each_round_trip_until_a_queue_builds(bench: Bench) -> None:

@@ -4,13 +4,14 @@
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from lab_quic.log import NO_THRESHOLD
 from lab_quic.quinn import build
 from numpy.typing import NDArray
-from quic_cores import bins, careful_resume, core_bins, decisions, program, rapid_start
+from quic_cores import bbr3, bins, careful_resume, core_bins, decisions, paced, program, rapid_start
 
 from bench.same_exit.quic import Event
 from lab.judge.search_replay import EXIT
@@ -21,10 +22,11 @@ SAVED = {"saved_cwnd_pkts": 400, "saved_rtt_us": 100_000}
 VERSIONS = ("search", "search1", "search2_printed", "search4", "search9", "search9_printed")
 SERVED = ("datagram_bytes=1472", "log=/dev/null", "qlog=/dev/null")
 KNOWN = (
-    "must be cubic, newreno, bbr, or a core: hystartpp, rapid_start, careful_resume, or a version of SEARCH that is "
-    "not bound to the kernel's sockets, such as search"
+    "must be cubic, newreno, bbr, or a core: hystartpp, rapid_start, careful_resume, bbr3, or a version of SEARCH "
+    "that is not bound to the kernel's sockets, such as search"
 )
 JUMP_BYTES = SAVED["saved_cwnd_pkts"] // 2 * PACKET_BYTES
+PIPE_BYTES = 40 * PACKET_BYTES  # for a core that is alone: what the path delivers in a round trip
 FIRST_ACKS = 12  # without a limit and a loss: then a connection that jumps has jumped
 Numbers = NDArray[np.int64]
 
@@ -130,6 +132,33 @@ def test_careful_resumes_core_and_quic_decide_the_same_on_the_same_events(cores:
         retreated += any(ssthresh for _, ssthresh, _ in core.values())
     assert jumped > STREAMS // 2
     assert retreated > STREAMS // 10
+
+
+def alone(seed: int) -> list[Event]:
+    """The same for a core that is alone: what was noted as packets were sent, samples, and idle times."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for event in path(seed, jumps=False):
+        pipe = min(event.flight_bytes, PIPE_BYTES)
+        then = max(0, event.delivered_bytes - pipe), 0, pipe, int(rng.random() < 0.02)
+        interval_us = 0 if rng.random() < 0.05 else event.rtt_us + int(rng.integers(0, 20_000))
+        words: dict[str, Any] = dict(zip(Event._fields[15:], (*then, interval_us, event.rtt_us, int(rng.random() < 0.3)), strict=True))
+        found += [event._replace(**words)]
+        if event.limited:
+            found += [event._replace(kind="restart", flight_bytes=0, now_us=event.now_us + 500_000)]
+    return found
+
+
+def test_bbrs_core_and_quic_decide_the_same_on_the_same_events(cores: Path) -> None:
+    left, restarted = 0, 0
+    for seed in range(STREAMS):
+        events = alone(seed)
+        core = bbr3(cores, events)
+        assert paced("bbr3", events) == core
+        left += any(threshold for _, threshold, _ in core.values())
+        restarted += any(event.kind == "restart" for event in events)
+    assert left > STREAMS // 2  # Startup
+    assert restarted > STREAMS // 2
 
 
 @pytest.fixture

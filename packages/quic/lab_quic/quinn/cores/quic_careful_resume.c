@@ -83,13 +83,11 @@ static void quic_careful_resume_on_ack(void *state, const struct quic_event *eve
 	}
 }
 
-static void quic_careful_resume_on_loss(void *state, const struct quic_event *event, u64 before_bytes,
-					struct quic_change *change)
+static void quic_careful_resume_on_loss(void *state, const struct quic_event *event, struct quic_change *change)
 {
 	struct quic_careful_resume_flow *flow = state;
 	struct careful_resume_change found;
 
-	(void)before_bytes;
 	careful_resume_congested(&flow->core, event->sent_bytes, &found);
 	if (flow->core.phase != CAREFUL_RESUME_SAFE_RETREAT)
 		return;
@@ -99,9 +97,9 @@ static void quic_careful_resume_on_loss(void *state, const struct quic_event *ev
 	quic_careful_resume_retreat(flow, change);
 }
 
-static void quic_careful_resume_on_timeout(void *state, const struct quic_event *event)
+static void quic_careful_resume_on_timeout(void *state, const struct quic_event *event, struct quic_change *change)
 {
-	(void)event;
+	(void)event, (void)change;
 	careful_resume_stop(&((struct quic_careful_resume_flow *)state)->core);
 }
 

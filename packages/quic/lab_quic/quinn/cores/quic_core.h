@@ -29,6 +29,15 @@ struct quic_event {
 	u32 rtt_us;		/* of the newest packet that is acknowledged */
 	u32 limited;		/* nonzero: the application limits the sender */
 	u32 in_recovery;	/* nonzero: that packet was sent before the recovery period began */
+	u64 before_bytes;	/* of a loss: the window before CUBIC's reaction, which has the window above */
+	/* For a core that is alone; 0 for others.  As the newest packet was sent that is acknowledged or lost: */
+	u64 then_delivered_bytes;
+	u64 then_lost_bytes;
+	u64 then_flight_bytes;	/* with it */
+	u32 then_limited;
+	u32 interval_us;	/* of the delivery rate's sample; 0: none, or not a reliable one */
+	u32 srtt_us;
+	u32 window_full;	/* nonzero: since the last ACK there was no room for a packet more */
 };
 
 #define QUIC_NO_THRESHOLD	((u64)~0)
@@ -39,6 +48,7 @@ struct quic_change {
 	u64 window_bytes;
 	u64 ssthresh_bytes;
 	u64 w_max_bytes;	/* CUBIC begins an epoch towards this window */
+	u64 pacing_bytes_per_s;	/* instead of quinn's own rate */
 	u32 own;		/* nonzero: CUBIC does not take this ACK in */
 	u32 exit;		/* nonzero: the core's rule ends slow start */
 	u32 recovery;		/* nonzero: a recovery period begins, without a loss */
@@ -62,20 +72,23 @@ struct quic_core {
 	const struct quic_param *params;
 	u32 params_count;
 	u32 iw_place;		/* the parameter that is the initial window; QUIC_MOST_PARAMS: none is */
+	u32 alone;		/* nonzero: CUBIC takes no part, and its window is the core's */
 	const u32 *initial;	/* the parameters' values; NULL: the version has them */
 	size_t (*state_bytes)(const u32 *params);
 	void (*begin)(void *state, const u32 *params);	/* in memory of zeros */
 	void (*on_ack)(void *state, const struct quic_event *event, struct quic_change *change);
-	/* After CUBIC's reaction, whose window is the event's. @before_bytes: the window before it */
-	void (*on_loss)(void *state, const struct quic_event *event, u64 before_bytes,
-			struct quic_change *change);
-	void (*on_timeout)(void *state, const struct quic_event *event); /* persistent congestion */
+	void (*on_loss)(void *state, const struct quic_event *event, struct quic_change *change);
+	/* Persistent congestion */
+	void (*on_timeout)(void *state, const struct quic_event *event, struct quic_change *change);
+	/* An application that was the limit sends again, with nothing in flight; NULL: as ever */
+	void (*on_restart)(void *state, const struct quic_event *event, struct quic_change *change);
 };
 
 extern const struct quic_core quic_search;
 extern const struct quic_core quic_hystartpp;
 extern const struct quic_core quic_rapid_start;
 extern const struct quic_core quic_careful_resume;
+extern const struct quic_core quic_bbr3;
 
 /* The core of this name, with its parameters' values; NULL: there is none. */
 const struct quic_core *quic_core_named(const char *name, u32 *params);

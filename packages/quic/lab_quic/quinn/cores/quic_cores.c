@@ -7,6 +7,7 @@ static const struct quic_core *const quic_cores[] = {
 	&quic_hystartpp,
 	&quic_rapid_start,
 	&quic_careful_resume,
+	&quic_bbr3,
 };
 
 static bool quic_same(const char *a, const char *b)

@@ -50,15 +50,14 @@ static void quic_hystartpp_on_ack(void *state, const struct quic_event *event, s
 		change->window_bytes = event->window_bytes + grown_bytes;
 }
 
-static void quic_hystartpp_on_loss(void *state, const struct quic_event *event, u64 before_bytes,
-				   struct quic_change *change)
+static void quic_hystartpp_on_loss(void *state, const struct quic_event *event, struct quic_change *change)
 {
-	(void)state, (void)event, (void)before_bytes, (void)change;
+	(void)state, (void)event, (void)change;
 }
 
-static void quic_hystartpp_on_timeout(void *state, const struct quic_event *event)
+static void quic_hystartpp_on_timeout(void *state, const struct quic_event *event, struct quic_change *change)
 {
-	(void)state, (void)event;
+	(void)state, (void)event, (void)change;
 }
 
 /* The values of RFC 9406, section 4.3. */

@@ -83,8 +83,7 @@ static void quic_rapid_start_on_ack(void *state, const struct quic_event *event,
 	}
 }
 
-static void quic_rapid_start_on_loss(void *state, const struct quic_event *event, u64 before_bytes,
-				     struct quic_change *change)
+static void quic_rapid_start_on_loss(void *state, const struct quic_event *event, struct quic_change *change)
 {
 	struct quic_rapid_start_flow *flow = state;
 
@@ -92,15 +91,15 @@ static void quic_rapid_start_on_loss(void *state, const struct quic_event *event
 		return;
 	if (flow->phase == QUIC_RAPID_START_GROWS) {
 		flow->phase = QUIC_RAPID_START_RECOVERS;
-		flow->before_pkts = quic_pkts(event, before_bytes);
+		flow->before_pkts = quic_pkts(event, event->before_bytes);
 	}
 	flow->lost_bytes += event->lost_bytes;
 	quic_rapid_start_recover(flow, event, change);
 }
 
-static void quic_rapid_start_on_timeout(void *state, const struct quic_event *event)
+static void quic_rapid_start_on_timeout(void *state, const struct quic_event *event, struct quic_change *change)
 {
-	(void)event;
+	(void)event, (void)change;
 	((struct quic_rapid_start_flow *)state)->phase = QUIC_RAPID_START_OVER;
 }
 

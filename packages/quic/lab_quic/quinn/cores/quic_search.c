@@ -105,15 +105,15 @@ static void quic_search_on_ack(void *state, const struct quic_event *event, stru
 		quic_search_leave(flow, event, change);
 }
 
-static void quic_search_on_loss(void *state, const struct quic_event *event, u64 before_bytes,
-				struct quic_change *change)
+static void quic_search_on_loss(void *state, const struct quic_event *event, struct quic_change *change)
 {
-	(void)event, (void)before_bytes, (void)change;
+	(void)event, (void)change;
 	((struct quic_search_flow *)state)->drain_bytes = 0;
 }
 
-static void quic_search_on_timeout(void *state, const struct quic_event *event)
+static void quic_search_on_timeout(void *state, const struct quic_event *event, struct quic_change *change)
 {
+	(void)change;
 	((struct quic_search_flow *)state)->drain_bytes = 0;
 	quic_search_restart(state, event);
 }

@@ -16,6 +16,7 @@ use quinn_proto::congestion::{
 use crate::clock::Clock;
 use crate::core::{Bin, Change, Core, Event, NO_THRESHOLD, Recipe};
 use crate::log::Log;
+use crate::rate::{Rate, Sent};
 
 const INITIAL_PKTS: u64 = 10; // as Linux (RFC 6928)
 
@@ -29,7 +30,7 @@ enum Inner {
 #[derive(Clone)]
 pub struct Watched {
     inner: Inner,
-    core: Option<Core>, // around CUBIC
+    core: Option<Core>, // around CUBIC, or alone
     owned: bool,        // the last ACK was the core's alone
     clock: Clock,
     log: Log,
@@ -40,6 +41,8 @@ pub struct Watched {
     rtt: Option<RttEstimator>,
     recovery_start: Option<Instant>,
     left: bool, // the first slow start
+    rate: Rate,
+    pacing_bytes_per_s: Option<u64>,
 }
 
 /// Builds the controller of a connection.
@@ -98,6 +101,8 @@ impl ControllerFactory for Factory {
             rtt: None,
             recovery_start: None,
             left: false,
+            rate: Rate::new(now),
+            pacing_bytes_per_s: None,
         })
     }
 }
@@ -177,9 +182,9 @@ impl Watched {
     }
 
     /// What a core was fed, as `replay` reads it: until slow start and all that is the core's are over.
-    fn note_event(&self, kind: &str, event: &Event, before_bytes: u64) {
+    fn note_event(&self, kind: &str, event: &Event) {
         let fields = event.fields().map(|each| each.to_string()).join(" ");
-        self.log.line(format_args!("event\t{kind} {fields} {before_bytes}"));
+        self.log.line(format_args!("event\t{kind} {fields}"));
     }
 
     fn in_recovery(&self) -> bool {
@@ -233,15 +238,18 @@ impl Watched {
         if change.recovery != 0 {
             self.recovery_start = Some(now);
         }
+        if change.pacing_bytes_per_s > 0 {
+            self.pacing_bytes_per_s = Some(change.pacing_bytes_per_s);
+        }
     }
 
     /// Let the core judge an ACK; returns whether CUBIC still has to take it in.
     fn judge(&mut self, now: Instant, ack: &Event) -> bool {
         let Some(core) = &mut self.core else { return true };
-        let (change, cause) = (core.on_ack(ack), core.cause());
+        let (change, cause) = (core.on("ack", ack), core.cause());
         self.owned = change.own != 0;
         if !self.left || self.owned {
-            self.note_event("ack", ack, 0);
+            self.note_event("ack", ack);
         }
         if let Some(bin) = change.bin() {
             self.note_bin(now, bin);
@@ -253,27 +261,54 @@ impl Watched {
         !self.owned
     }
 
-    /// Let the core have its part of a loss, behind CUBIC's.
-    fn judge_loss(&mut self, now: Instant, before_bytes: u64, lost_bytes: u64, persistent: bool) {
-        let event = Event { lost_bytes, ..self.event(now, 0) };
+    /// Let the core have its part of another event; of a loss, behind CUBIC's.
+    fn judge_other(&mut self, now: Instant, kind: &str, event: &Event) {
         let noted = !self.left || self.owned;
         let Some(core) = &mut self.core else { return };
-        let change = if persistent {
-            core.on_timeout(&event);
-            Change::default()
-        } else {
-            core.on_loss(&event, before_bytes)
-        };
+        let change = core.on(kind, event);
         if noted {
-            self.note_event(if persistent { "timeout" } else { "loss" }, &event, before_bytes);
+            self.note_event(kind, event);
         }
         self.apply(now, &change);
+    }
+
+    fn alone(&self) -> bool {
+        self.core.as_ref().is_some_and(Core::alone)
+    }
+
+    /// The event with what was noted as its newest packet was sent.
+    fn with_sent(&self, event: Event, sent: Option<Sent>) -> Event {
+        let Some(sent) = sent.filter(|_| self.alone()) else { return event };
+        Event {
+            then_delivered_bytes: sent.delivered_bytes,
+            then_lost_bytes: sent.lost_bytes,
+            then_flight_bytes: sent.flight_bytes,
+            then_limited: sent.limited.into(),
+            srtt_us: self.rtt.map_or(0, |rtt| rtt.get().as_micros() as u32),
+            ..event
+        }
+    }
+
+    /// The ACK, for a core that is alone with the sample that ends with it.
+    fn sampled(&mut self, now: Instant, ack: Event, newest: Instant, in_flight: u64, app_limited: bool) -> Event {
+        let sent = self.rate.of(newest);
+        let window_full = self.rate.full.into();
+        let interval = sent.map_or(Duration::ZERO, |sent| self.rate.acked(now, &sent, in_flight, app_limited));
+        if !self.alone() {
+            return ack;
+        }
+        Event { interval_us: interval.as_micros() as u32, window_full, ..self.with_sent(ack, sent) }
     }
 }
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        if self.alone() && self.rate.restarts() {
+            let event = self.event(now, 0);
+            self.judge_other(now, "restart", &event);
+        }
         self.sent_bytes += bytes;
+        self.rate.sent(now, bytes, self.delivered_bytes, self.window(), self.packet_bytes);
         self.inner_mut().on_sent(now, bytes, last_packet_number);
     }
 
@@ -289,6 +324,7 @@ impl Controller for Watched {
         };
         let rtt = now.saturating_duration_since(newest);
         let ack = self.acked(now, in_flight, app_limited, rtt);
+        let ack = self.sampled(now, ack, newest, in_flight, app_limited);
         let before_bytes = std::mem::replace(&mut self.delivered_bytes, ack.delivered_bytes);
         self.note_ack(now, &ack, before_bytes);
         let take_in = self.judge(now, &ack);
@@ -310,8 +346,13 @@ impl Controller for Watched {
         if self.recovery_start.is_none_or(|start| sent > start) {
             self.recovery_start = Some(now);
         }
-        self.inner_mut().on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
-        self.judge_loss(now, window, lost_bytes, is_persistent_congestion);
+        if !self.alone() {
+            self.inner_mut().on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
+        }
+        self.rate.lost(lost_bytes);
+        let event = Event { lost_bytes, before_bytes: window, ..self.event(now, 0) };
+        let event = self.with_sent(event, self.rate.of(sent));
+        self.judge_other(now, if is_persistent_congestion { "timeout" } else { "loss" }, &event);
         let rtt = self.rtt.map(|rtt| rtt.get());
         self.note_exit(now, window, rtt, if is_persistent_congestion { "timeout" } else { "loss" });
     }
@@ -323,6 +364,10 @@ impl Controller for Watched {
 
     fn window(&self) -> u64 {
         self.inner().window()
+    }
+
+    fn pacing_bytes_per_s(&self) -> Option<u64> {
+        self.pacing_bytes_per_s
     }
 
     fn metrics(&self) -> ControllerMetrics {

@@ -8,64 +8,53 @@ pub const NO_THRESHOLD: u64 = u64::MAX;
 const MOST_PARAMS: usize = 32; // QUIC_MOST_PARAMS
 const BIN_OPEN: u32 = 0; // enum search_verdict
 
-/// struct quic_event
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct Event {
-    pub now_us: u64,
-    pub delivered_bytes: u64,
-    pub sent_bytes: u64,
-    pub acked_bytes: u64,
-    pub acked_before_bytes: u64,
-    pub lost_bytes: u64,
-    pub flight_bytes: u64,
-    pub window_bytes: u64,
-    pub ssthresh_bytes: u64,
-    pub packet_bytes: u32,
-    pub rtt_us: u32,
-    pub limited: u32,
-    pub in_recovery: u32,
+/// Declares struct quic_event, and its values as one row of numbers.
+macro_rules! event {
+    ($($name:ident: $kind:ty,)*) => {
+        #[repr(C)]
+        #[derive(Clone, Copy, Default)]
+        pub struct Event {
+            $(pub $name: $kind,)*
+        }
+
+        impl Event {
+            pub const COUNT: usize = [$(stringify!($name)),*].len();
+
+            /// All values, in the order of the fields.
+            pub fn fields(&self) -> [u64; Self::COUNT] {
+                [$(self.$name.into()),*]
+            }
+
+            pub fn of(values: [u64; Self::COUNT]) -> Self {
+                let mut values = values.into_iter();
+                Event { $($name: values.next().expect("one for each field") as $kind),* }
+            }
+        }
+    };
 }
 
-impl Event {
-    /// All values, in the order of the fields.
-    pub fn fields(&self) -> [u64; 13] {
-        [
-            self.now_us,
-            self.delivered_bytes,
-            self.sent_bytes,
-            self.acked_bytes,
-            self.acked_before_bytes,
-            self.lost_bytes,
-            self.flight_bytes,
-            self.window_bytes,
-            self.ssthresh_bytes,
-            self.packet_bytes.into(),
-            self.rtt_us.into(),
-            self.limited.into(),
-            self.in_recovery.into(),
-        ]
-    }
-
-    pub fn of(values: [u64; 13]) -> Self {
-        let [now_us, delivered_bytes, sent_bytes, acked_bytes, acked_before_bytes, lost_bytes, ..] = values;
-        let [.., flight_bytes, window_bytes, ssthresh_bytes, packet_bytes, rtt_us, limited, in_recovery] = values;
-        Event {
-            now_us,
-            delivered_bytes,
-            sent_bytes,
-            acked_bytes,
-            acked_before_bytes,
-            lost_bytes,
-            flight_bytes,
-            window_bytes,
-            ssthresh_bytes,
-            packet_bytes: packet_bytes as u32,
-            rtt_us: rtt_us as u32,
-            limited: limited as u32,
-            in_recovery: in_recovery as u32,
-        }
-    }
+event! {
+    now_us: u64,
+    delivered_bytes: u64,
+    sent_bytes: u64,
+    acked_bytes: u64,
+    acked_before_bytes: u64,
+    lost_bytes: u64,
+    flight_bytes: u64,
+    window_bytes: u64,
+    ssthresh_bytes: u64,
+    packet_bytes: u32,
+    rtt_us: u32,
+    limited: u32,
+    in_recovery: u32,
+    before_bytes: u64,
+    then_delivered_bytes: u64,
+    then_lost_bytes: u64,
+    then_flight_bytes: u64,
+    then_limited: u32,
+    interval_us: u32,
+    srtt_us: u32,
+    window_full: u32,
 }
 
 /// struct search_decision
@@ -93,6 +82,7 @@ pub struct Change {
     pub window_bytes: u64,
     pub ssthresh_bytes: u64,
     pub w_max_bytes: u64,
+    pub pacing_bytes_per_s: u64,
     pub own: u32,
     pub exit: u32,
     pub recovery: u32,
@@ -114,6 +104,8 @@ struct Param {
     max: u32,
 }
 
+type Hook = extern "C" fn(*mut u64, *const Event, *mut Change);
+
 #[repr(C)]
 struct Table {
     name: *const c_char,
@@ -121,12 +113,14 @@ struct Table {
     params: *const Param,
     params_count: u32,
     iw_place: u32,
+    alone: u32,
     initial: *const u32,
     state_bytes: extern "C" fn(*const u32) -> usize,
     begin: extern "C" fn(*mut u64, *const u32),
-    on_ack: extern "C" fn(*mut u64, *const Event, *mut Change),
-    on_loss: extern "C" fn(*mut u64, *const Event, u64, *mut Change),
-    on_timeout: extern "C" fn(*mut u64, *const Event),
+    on_ack: Hook,
+    on_loss: Hook,
+    on_timeout: Hook,
+    on_restart: Option<Hook>,
 }
 
 // SAFETY: constants of C.
@@ -158,7 +152,7 @@ impl Recipe {
         let c_name = CString::new(name).map_err(|_| "controller: must be a name without a NUL".to_string())?;
         // SAFETY: at most MOST_PARAMS numbers are written; tables are constants of C.
         let table = unsafe { quic_core_named(c_name.as_ptr(), params.as_mut_ptr()).cast::<Table>().as_ref() };
-        let rule = "must be cubic, newreno, bbr, or a core: hystartpp, rapid_start, careful_resume, or a version of \
+        let rule = "must be cubic, newreno, bbr, or a core: hystartpp, rapid_start, careful_resume, bbr3, or a version of \
                     SEARCH that is not bound to the kernel's sockets, such as search";
         Ok(Recipe { table: table.ok_or(format!("controller={name}: {rule}"))?, params })
     }
@@ -206,21 +200,25 @@ impl Core {
         text(self.recipe.table.cause)
     }
 
-    pub fn on_ack(&mut self, event: &Event) -> Change {
-        let mut change = Change::default();
-        (self.recipe.table.on_ack)(self.state.as_mut_ptr(), event, &mut change);
-        change
+    /// Whether CUBIC takes no part.
+    pub fn alone(&self) -> bool {
+        self.recipe.table.alone != 0
     }
 
-    /// A loss; `before_bytes` is the window before CUBIC's reaction, the event has the one after it.
-    pub fn on_loss(&mut self, event: &Event, before_bytes: u64) -> Change {
+    /// What changes upon an event: an ack, a loss behind CUBIC's reaction, a timeout, or a restart.
+    pub fn on(&mut self, kind: &str, event: &Event) -> Change {
         let mut change = Change::default();
-        (self.recipe.table.on_loss)(self.state.as_mut_ptr(), event, before_bytes, &mut change);
+        let table = self.recipe.table;
+        let hook = match kind {
+            "ack" => Some(table.on_ack),
+            "loss" => Some(table.on_loss),
+            "timeout" => Some(table.on_timeout),
+            _ => table.on_restart,
+        };
+        if let Some(hook) = hook {
+            hook(self.state.as_mut_ptr(), event, &mut change);
+        }
         change
-    }
-
-    pub fn on_timeout(&mut self, event: &Event) {
-        (self.recipe.table.on_timeout)(self.state.as_mut_ptr(), event);
     }
 }
 

@@ -17,6 +17,7 @@ mod controller;
 mod core;
 mod log;
 mod peer;
+mod rate;
 mod replay;
 mod server;
 mod tls;

@@ -5,33 +5,26 @@ use std::io::{BufRead, stdin};
 
 use crate::core::{Change, Event, Recipe};
 
-/// Read lines "KIND EVENT... BEFORE", as a server's log has them, and print each change that is one as a line.
+const KINDS: [&str; 4] = ["ack", "loss", "timeout", "restart"];
+
+/// Read lines "KIND EVENT...", as a server's log has them, and print each change that is one as a line.
 pub fn replay(name: &str, params: &[(String, String)]) -> Result<(), String> {
     let mut recipe = Recipe::named(name)?;
     recipe.set(params)?;
     let mut core = recipe.begin();
     for (number, line) in stdin().lock().lines().enumerate() {
         let line = line.map_err(|error| error.to_string())?;
-        let (kind, event, before_bytes) =
-            read(&line).ok_or(format!("line={}: must be ack, loss or timeout, and 14 whole numbers", number + 1))?;
-        let change = match kind {
-            "ack" => core.on_ack(&event),
-            "loss" => core.on_loss(&event, before_bytes),
-            _ => {
-                core.on_timeout(&event);
-                continue;
-            }
-        };
-        print(number, &change);
+        let (kind, event) = read(&line)
+            .ok_or(format!("line={}: must be {}, and {} whole numbers", number + 1, KINDS.join("|"), Event::COUNT))?;
+        print(number, &core.on(kind, &event));
     }
     Ok(())
 }
 
-fn read(line: &str) -> Option<(&str, Event, u64)> {
-    let (kind, rest) = line.split_once(' ').filter(|(kind, _)| ["ack", "loss", "timeout"].contains(kind))?;
+fn read(line: &str) -> Option<(&str, Event)> {
+    let (kind, rest) = line.split_once(' ').filter(|(kind, _)| KINDS.contains(kind))?;
     let values = rest.split(' ').map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
-    let (before_bytes, event) = values.split_last()?;
-    Some((kind, Event::of(event.try_into().ok()?), *before_bytes))
+    Some((kind, Event::of(values.try_into().ok()?)))
 }
 
 fn print(number: usize, change: &Change) {
@@ -39,11 +32,12 @@ fn print(number: usize, change: &Change) {
     let words = |change: &Change| {
         let bin = &change.bin;
         format!(
-            "{} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+            "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
             change.window_bytes,
             change.ssthresh_bytes,
             change.w_max_bytes,
             change.exit,
+            change.pacing_bytes_per_s,
             bin.bin,
             bin.curr_delv_bytes,
             bin.prev_delv_bytes,
