@@ -142,7 +142,8 @@ def alone(seed: int) -> list[Event]:
         pipe = min(event.flight_bytes, PIPE_BYTES)
         then = max(0, event.delivered_bytes - pipe), 0, pipe, int(rng.random() < 0.02)
         interval_us = 0 if rng.random() < 0.05 else event.rtt_us + int(rng.integers(0, 20_000))
-        words: dict[str, Any] = dict(zip(Event._fields[15:], (*then, interval_us, event.rtt_us, int(rng.random() < 0.3)), strict=True))
+        samples = interval_us, event.rtt_us, int(rng.random() < 0.3)
+        words: dict[str, Any] = dict(zip(Event._fields[15:], (*then, *samples), strict=True))
         found += [event._replace(**words)]
         if event.limited:
             found += [event._replace(kind="restart", flight_bytes=0, now_us=event.now_us + 500_000)]
