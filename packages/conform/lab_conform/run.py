@@ -140,13 +140,13 @@ def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
 def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
     """Run what is not stored; return each trial, or the reason for none."""
     experiments: list[Experiment] = []
-    site = bench.virtual.site
+    virtual = bench.virtual
     for name, course in courses.items():
-        experiment, backend = prepared(experiment_of(name, course), bench.virtual, bench.console)
-        experiments, site = [*experiments, experiment], backend.site
+        experiment, virtual = prepared(experiment_of(name, course), virtual, bench.console)
+        experiments.append(experiment)
     with TrialBar(bench.console, many_runs=False) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
-        executed = execute(experiments, find_run.matching, site, options, bar)
+        executed = execute(experiments, find_run.matching, virtual.site, options, bar)
     for refusal in executed.refusals:
         raise refusal
     return {name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)}

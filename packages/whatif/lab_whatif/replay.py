@@ -8,7 +8,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab.backends.backend import Site
 from lab.backends.virtual import find_built
 from lab.base.errors import UserError
 from lab.base.named_files import require_name
@@ -57,15 +56,13 @@ class Bench:
 
     def run(self, links: Mapping[str, Path], ccas: list[str]) -> dict[str, dict[str, Emulated]]:
         """Run one trial of each sender on each profile; returns by link and sender."""
-        found = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
+        virtual = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
         experiments: list[Experiment] = []
-        site: Site | None = None
         for name, file in links.items():
-            experiment, backend = prepared(self._experiment(name, file, ccas), found, self.console)
-            experiments, site = [*experiments, experiment], backend.site
-        assert site is not None
+            experiment, virtual = prepared(self._experiment(name, file, ccas), virtual, self.console)
+            experiments.append(experiment)
         with TrialBar(self.console, many_runs=True) as bar:
-            executed = execute(experiments, find_run.matching, site, RunOptions(self.workers), bar)
+            executed = execute(experiments, find_run.matching, virtual.site, RunOptions(self.workers), bar)
         for refusal in executed.refusals:
             raise refusal
         return {

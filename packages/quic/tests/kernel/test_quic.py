@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from lab_conform import command as conform
 from lab_quic.log import NO_THRESHOLD, read_server
 from lab_quic.quinn import build
 from quic_cores import bbr3, bins, careful_resume, core_bins, decisions, events_of, paced, rapid_start
 from quic_trials import over_quic, run, senders_on
+from rich.console import Console
 
 from bench.same_exit.quic import Event
 from lab.backends.records import TrialError
@@ -198,6 +200,15 @@ def test_search_leaves_at_about_the_same_window_over_tcp_and_over_quic(bench: Be
     quic = run(DEEP, "search_quic", bench, "quic-deep").exits.row(0, named=True)
     assert (tcp["cause"], quic["cause"]) == ("search", "search")
     assert quic["cwnd_pkts"] == pytest.approx(tcp["cwnd_pkts"], rel=0.5)
+
+
+def test_conform_takes_senders_over_quic_and_of_the_kernel_at_once(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert bench
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    found = conform.run(conform.Request("bbr3_quic,bbr3", case="bbr/startup-bandwidth", workers=2), Console(quiet=True))
+    assert [(each.sender, each.outcome) for each in found] == [("bbr3_quic", "passed"), ("bbr3", "passed")]
 
 
 def test_a_handshake_that_no_answer_reaches_is_one_line(bench: Bench) -> None:
