@@ -85,6 +85,11 @@ def of(case: Case, outcome: str, reason: str = "") -> Verdict:
     return Verdict(case, "cubic", outcome, reason)  # type: ignore[arg-type]
 
 
+def test_a_queue_takes_ten_times_as_long_at_a_tenth_of_the_rate(view: View) -> None:
+    slow_ms = MEASURES["queue_ms"](view, of_mbps=view.link.rate_mbps / 10)
+    assert slow_ms == pytest.approx(10 * float(MEASURES["queue_ms"](view)))
+
+
 def test_junit_has_a_test_per_case_and_the_same_bytes() -> None:
     cases = chosen("rfc9438", None)[:3]
     found = [of(cases[0], "passed"), of(cases[1], "failed", "why <&"), of(cases[2], "not applicable", "no window")]
