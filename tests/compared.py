@@ -14,8 +14,7 @@ from lab.report.compare.write import write
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.first_screen import change, change_seeds
-from tests.stored_run import store_run
+from tests.stored_run import change, store_run
 
 Compared = tuple[Comparison, list[LinkResult]]
 SENDERS = ("search", "cubic", "cubic_plain", "bbr")
@@ -33,8 +32,8 @@ def store(results: Path, trials: int) -> Compared:
     for link, path in LINKS:
         run = store_run(results, trials, name=f"compare-{link.name}", link=path, senders=SENDERS)
         down = {"queue": {"kind": "bfifo"}}
-        change(run, scenario={"profile": link.profile}, profile={"title": link.meaning, "rtt_ms": None, "down": down})
-        change_seeds(run, trials)
+        profile = {"title": link.meaning, "rtt_ms": None, "down": down}
+        change(run, scenario={"profile": link.profile}, profile=profile, seeds=list(range(1, trials + 1)))
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
         found.append(of_link(link, Stored.of(Run(run)), plan))
     return comparison, found

@@ -7,6 +7,8 @@ LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default
 import gc
 import os
 import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from lab.__main__ import main
 from lab.backends import guest_code
 from lab.backends.virtual import Virtual
 from lab.base.paths import LAB
@@ -111,6 +114,21 @@ class Bench:
         if not (job.folder / "trial.json").exists():
             run_trial(job)
         return Trial(job.folder)
+
+
+@pytest.fixture
+def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run the command here, and return the one line that it printed as its error."""
+
+    def run(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["lab", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        reported = capsys.readouterr().err
+        assert (end.value.code, reported.count("\n")) == (2, 1), reported
+        return reported.strip()
+
+    return run
 
 
 @pytest.fixture(scope="session")

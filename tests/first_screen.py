@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A results folder of modelled downloads over three links: for tests and pictures of the first screen."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from lab_papers.index.write import write_index
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, store_run
 
 LINKS = {
     "geo-viasat": (
@@ -45,8 +44,8 @@ def example(results: Path, trials: int = 2, chapter: str = CHAPTER) -> Path:
     """Store a run per link and make the page with one chapter, or with none; the runs' own pages are empty."""
     for profile, (title, link) in LINKS.items():
         run = store_run(results, trials, name=f"example-{profile}", link=link, senders=SENDERS)
-        change(run, scenario={"profile": profile, "published": _published(profile)}, profile={"title": title})
-        change_seeds(run, trials)
+        scenario = {"profile": profile, "published": _published(profile)}
+        change(run, scenario=scenario, profile={"title": title}, seeds=list(range(1, trials + 1)))
         (run.parent / "latest").symlink_to(run.name)
         Stored.of(Run(run))  # its outcomes are older than its page, which is then not drawn
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
@@ -55,19 +54,6 @@ def example(results: Path, trials: int = 2, chapter: str = CHAPTER) -> Path:
     if chapter:
         (notebooks / "01-chapter.py").write_text(chapter)
     return write_index(results, None, notebooks)
-
-
-def change(run: Path, **parts: dict[str, Any]) -> None:
-    """Change parts of a run's run.json."""
-    file = run / "run.json"
-    meta = json.loads(file.read_text())
-    rewrite(file, meta | {name: meta[name] | fields for name, fields in parts.items()})
-
-
-def change_seeds(run: Path, trials: int) -> None:
-    """Let run.json request so many trials of each sender."""
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"seeds": list(range(1, trials + 1))})
 
 
 def _published(profile: str) -> list[dict[str, Any]]:

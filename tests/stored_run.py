@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -70,6 +71,13 @@ def rewrite(file: Path, content: object) -> None:
     """Write run.json or trial.json with its digest, as the lab does."""
     file.write_text(json.dumps(content))
     sign(file)
+
+
+def change(run: Path, **parts: Any) -> None:
+    """Change parts of a run's run.json: fields of those that have some, others as a whole."""
+    meta = json.loads((run / "run.json").read_text())
+    changed = {name: meta[name] | part if isinstance(part, dict) else part for name, part in parts.items()}
+    rewrite(run / "run.json", meta | changed)
 
 
 def sign(file: Path) -> None:

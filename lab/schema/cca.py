@@ -2,7 +2,7 @@
 """Senders: one stanza of cca.yml each."""
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, get_args
@@ -14,7 +14,7 @@ from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.base.named_files import shown
 from lab.base.paths import CCAS
-from lab.schema.load import Strict, parse, read_yaml
+from lab.schema.load import Strict, parse, read_text, read_yaml
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
@@ -88,6 +88,12 @@ class StanzaFile(Protocol):
 
 def load_ccas() -> dict[str, Cca]:
     """Read every stanza of cca.yml, by name: senders over TCP in the kernel; no two look alike."""
+    return dict(_kernel_senders(tuple((file, read_text(file)) for file in _files())))
+
+
+@lru_cache(maxsize=8)
+def _kernel_senders(_stanza_files: tuple[tuple[Path, str], ...]) -> dict[str, Cca]:
+    """Read cca.yml once for the same files and texts of stanzas: `lab check` asks for senders of every scenario."""
     ccas = _load(CCAS, _given_looks())
     for name, cca in ccas.items():
         if cca.transport != "tcp" or cca.stack:

@@ -31,13 +31,17 @@ Model = TypeVar("Model", bound=BaseModel)
 
 def read_yaml(file: Path) -> Any:
     """Read a YAML file; UserError names the line where it is not YAML."""
+    return parse_yaml(read_text(file), shown(file))
+
+
+def read_text(file: Path) -> str:
+    """Read a user's file of bounded size; UserError where it is no text."""
     try:
-        text = read_plain(file, MOST_BYTES).decode("utf-8")
+        return read_plain(file, MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise UserError(f"{shown(file)}: {error.strerror}: must be a readable file") from None
     except UnicodeDecodeError:
         raise UserError(f"{shown(file)}: must be UTF-8 text") from None
-    return parse_yaml(text, shown(file))
 
 
 def parse_yaml(text: str, name: str) -> Any:

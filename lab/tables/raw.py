@@ -1,27 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Raw records as arrays of bytes, and the same number of bytes from many places of one."""
-
-import mmap
-import os
-from pathlib import Path
+"""The same number of bytes from many places of a raw record."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.base.errors import UserError
-
 Bytes = NDArray[np.uint8]
-
-
-def map_file(file: Path) -> Bytes:
-    """Map a file instead of reading it: fresh memory for a copy costs more than all that is done with it."""
-    try:
-        with file.open("rb") as stream:
-            if not os.fstat(stream.fileno()).st_size:
-                return np.empty(0, dtype=np.uint8)  # which cannot be mapped
-            return np.frombuffer(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}: must be a readable record") from None
 
 
 def gather(data: Bytes, starts: NDArray[np.int64], width: int) -> Bytes:

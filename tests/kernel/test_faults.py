@@ -22,7 +22,6 @@ from lab.tables.stored_run import Run
 from lab.tables.trial_json import TrialJson
 from tests.command import lab, refused, scenario_file
 from tests.conftest import SMALL, Bench, experiment_on
-from tests.unit.test_faults import refusal  # noqa: F401
 
 DISK_BYTES = 60_000_000
 FULL_DISK = """

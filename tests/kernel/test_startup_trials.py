@@ -75,7 +75,7 @@ def test_a_sender_leaves_slow_start_by_its_rule_and_fills_the_link(
     ],
 )
 def test_it_leaves_by_its_rule_before_any_loss(bench: Bench, cca: str, cause: str, params: dict[str, int]) -> None:
-    trial = trial_of(bench, cca, **params)
+    trial = trial_of(bench, cca, SMALL, **params)
     (row,) = trial.exits.to_dicts()
     assert trial.valid
     assert row["cause"] == cause

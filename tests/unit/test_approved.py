@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from lab.base.errors import UserError
 from lab.base.named_files import profile_files
-from lab.judge.digest import digest
+from lab.judge.digest import digest as numbers_of
 from lab.judge.judged import judged
 from lab.judge.representative import representatives
 from lab.judge.slow_start import first_exit
@@ -24,7 +24,7 @@ from lab.links.recorded import Series
 from lab.links.shapes import write_steps
 from lab.links.tc_alone import NETEM
 from lab.node.plan import Plan
-from lab.runs.experiment import Experiment, first_names, load_experiment, specification, trial_part
+from lab.runs.experiment import Experiment, digest, first_names, load_experiment, specification, trial_part
 from lab.runs.link_kinds import links
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
@@ -233,7 +233,7 @@ def test_the_numbers_of_each_trial_are_the_approved_ones(runs: dict[str, Stored]
     rows = []
     for name, each in runs.items():
         for trial in each.run.trials:
-            found, left = digest(Trial(trial.path)), first_exit(Trial(trial.path).exits)
+            found, left = numbers_of(Trial(trial.path)), first_exit(Trial(trial.path).exits)
             times = [rounded(found["download_s"][size - 1]) for size in SIZES]
             numbers = [rounded(found[key]) for key in ("initial_rtt_ms", "max_rtt_ms", "wait_ms")]
             rows.append(f"{name}: {trial.path.name}: {numbers} {times} {left}")

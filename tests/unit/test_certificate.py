@@ -25,13 +25,28 @@ DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
 NODE = json.loads((DRAFT / "node.json").read_text())
 TABLES = decode(DRAFT, NODE, {})
-Parts = tuple[Plan, NodeRecord, dict[str, pl.DataFrame]]
+Change = Callable[[Any, Any, dict[str, pl.DataFrame]], None]
+
+
+def parts() -> tuple[Any, Any, dict[str, pl.DataFrame]]:
+    return copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
 
 
 def checked(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> dict[str, Check]:
     certificate = certify(plan, node, tables)
     assert certificate["valid"] == all(check["ok"] for check in certificate["checks"])
     return {check["name"]: check for check in certificate["checks"]}
+
+
+def checked_with(put_in: Change) -> dict[str, Check]:
+    """Check the trial into which a cause is put."""
+    changed = parts()
+    put_in(*changed)
+    return checked(*changed)
+
+
+def failed(checks: dict[str, Check]) -> list[str]:
+    return [name for name, check in checks.items() if not check["ok"]]
 
 
 def test_a_sound_trial_passes_every_check_with_its_target_and_what_was_measured() -> None:
@@ -49,7 +64,7 @@ def unsampled(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
     tables["qdisc"] = tables["qdisc"].clear()
 
 
-def late_probe(way: int) -> Callable[..., None]:
+def late_probe(way: int) -> Change:
     def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
         node["probes"][way]["arrived"][5][1] += 150
 
@@ -83,7 +98,7 @@ def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["capture"]["dropped_pkts"] = 1
 
 
-def drop_at(end: str, counter: str) -> Callable[..., None]:
+def drop_at(end: str, counter: str) -> Change:
     def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
         node["counters"]["interfaces"][end][counter] += 1
 
@@ -109,7 +124,7 @@ def no_ack(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
 FOLLOWED = {"sent_pkts": 1000, "late_pkts": 10, "latest_ns": 90_000, "overflow_pkts": 0, "loss_sum": 0, "lost_pkts": 0}
 
 
-def followed(**counted: int) -> Callable[..., None]:
+def followed(**counted: int) -> Change:
     """A delay line that followed a series, and what it counted."""
 
     def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -117,10 +132,6 @@ def followed(**counted: int) -> Callable[..., None]:
         node["changes"] = [{"part": "delay-up", "played": FOLLOWED | counted}]
 
     return put_in
-
-
-def late_first_data(_plan: Any, node: Any, _tables: Any) -> None:
-    node["downloads"][0]["data_ns"] += 800_000_000
 
 
 def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -135,7 +146,7 @@ def drop_of_a_line_without_loss(plan: Any, node: dict[str, Any], _tables: Any) -
     node["counters"]["interfaces"][f"{line['node']}:{line['dev']}"]["qdisc_dropped_pkts"] += 1
 
 
-def in_real_time(**changed: Any) -> Callable[..., None]:
+def in_real_time(**changed: Any) -> Change:
     """Two machines whose load, wake-ups and wire are at the limits, but for what is changed."""
     late_us = limit_us(PLAN["link"]["base_rtt_ms"])
     load = {"busy_pct": 95.0, "steal_pct": 5.0, "p99": float(late_us)} | changed
@@ -152,7 +163,7 @@ def in_real_time(**changed: Any) -> Callable[..., None]:
     return put_in
 
 
-def tc_changed(clock: str, **late_ns: int) -> Callable[..., None]:
+def tc_changed(clock: str, **late_ns: int) -> Change:
     """A qdisc that tc changed, and how late it did."""
 
     def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -162,7 +173,7 @@ def tc_changed(clock: str, **late_ns: int) -> Callable[..., None]:
     return put_in
 
 
-def workload_of(size_bytes: int) -> Callable[..., None]:
+def workload_of(size_bytes: int) -> Change:
     """A workload whose largest object is of this size."""
 
     def put_in(plan: Any, _node: Any, _tables: Any) -> None:
@@ -172,7 +183,7 @@ def workload_of(size_bytes: int) -> Callable[..., None]:
     return put_in
 
 
-def server_started(**got: float) -> Callable[..., None]:
+def server_started(**got: float) -> Change:
     """A server that was to begin 3 ms late."""
 
     def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -219,10 +230,8 @@ CAUSES = [
 
 
 @pytest.mark.parametrize(("put_in", "name"), CAUSES, ids=lambda value: getattr(value, "__name__", None))
-def test_a_check_fails_when_its_cause_is_put_in(put_in: Callable[..., None], name: str) -> None:
-    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-    put_in(*parts)
-    assert [check for check, found in checked(*parts).items() if not found["ok"]] == [name]
+def test_a_check_fails_when_its_cause_is_put_in(put_in: Change, name: str) -> None:
+    assert failed(checked_with(put_in)) == [name]
 
 
 def shown(check: Check) -> str:
@@ -236,10 +245,7 @@ def test_the_checks_of_a_trial_are_the_approved_ones_whatever_is_put_in() -> Non
     sound = [shown(check) for check in checked(PLAN, NODE, TABLES).values()]
     found = [f"as it was: {line}" for line in sound]
     for number, (put_in, _) in enumerate(CAUSES):
-        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-        change: Callable[..., None] = put_in
-        change(*parts)
-        found += [f"{number}: {line}" for line in map(shown, checked(*parts).values()) if line not in sound]
+        found += [f"{number}: {line}" for line in map(shown, checked_with(put_in).values()) if line not in sound]
     text = "\n".join(found) + "\n"
     assert text == approved("certificates.txt", text)
 
@@ -259,49 +265,43 @@ def test_the_checks_of_a_trial_are_the_approved_ones_whatever_is_put_in() -> Non
         server_started(s=0.00309),
     ],
 )
-def test_what_lies_at_its_limit_is_no_breach(put_in: Callable[..., None]) -> None:
-    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-    put_in(*parts)
-    assert {name for name, found in checked(*parts).items() if not found["ok"]} == set()
+def test_what_lies_at_its_limit_is_no_breach(put_in: Change) -> None:
+    assert failed(checked_with(put_in)) == []
 
 
 def test_segments_of_small_objects_are_no_smaller_than_the_largest_and_never_too_large() -> None:
     name = "largest data segment"
     for plan_bytes, object_bytes, ok in ((1448, 1200, True), (2000, 1400, True), (2000, 1500, False), (1300, 5, False)):
-        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-        workload_of(object_bytes)(*parts)
-        parts[0]["mss_bytes"] = plan_bytes
-        assert checked(*parts)[name]["ok"] == ok
+        plan, node, tables = parts()
+        workload_of(object_bytes)(plan, node, tables)
+        assert checked(plan | {"mss_bytes": plan_bytes}, node, tables)[name]["ok"] == ok
 
 
 def test_a_machine_of_which_nothing_was_measured_is_no_proof() -> None:
-    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-    in_real_time()(*parts)
-    parts[1]["machine"] = {**parts[1]["machine"], "seconds": []}
-    failed = {check for check, found in checked(*parts).items() if not found["ok"]}
-    assert failed == {"processors taken in the busiest second", "processors taken by other machines, worst second"}
+    plan, node, tables = parts()
+    in_real_time()(plan, node, tables)
+    node["machine"] = {**node["machine"], "seconds": []}
+    unknown = ["processors taken in the busiest second", "processors taken by other machines, worst second"]
+    assert sorted(failed(checked(plan, node, tables))) == sorted(unknown)
 
 
 def test_a_download_of_a_size_may_end_before_its_time_and_a_late_one_lasts_by_iperf3s_own() -> None:
     for changed_s, ok in ((-0.8, True), (0.05, True), (0.3, False)):
-        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-        parts[0]["flows"][0]["size_bytes"] = 100_000
-        download = parts[1]["downloads"][0]
-        lasted_ns = round((parts[0]["flows"][0]["duration_s"] + changed_s) * 1e9)
-        download["until_ns"] = download["data_ns"] + lasted_ns
-        assert checked(*parts)["download lasted at most"]["ok"] == ok
-    parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-    late_first_data(*parts)
-    assert checked(*parts)["download lasted"]["ok"]
-    parts[1]["downloads"][0]["iperf3"] = None
-    assert not checked(*parts)["download lasted"]["ok"]
+        plan, node, tables = parts()
+        plan["flows"][0]["size_bytes"] = 100_000
+        download = node["downloads"][0]
+        download["until_ns"] = download["data_ns"] + round((plan["flows"][0]["duration_s"] + changed_s) * 1e9)
+        assert checked(plan, node, tables)["download lasted at most"]["ok"] == ok
+    plan, node, tables = parts()
+    node["downloads"][0]["data_ns"] += 800_000_000
+    assert checked(plan, node, tables)["download lasted"]["ok"]
+    node["downloads"][0]["iperf3"] = None
+    assert not checked(plan, node, tables)["download lasted"]["ok"]
 
 
 @pytest.mark.parametrize("counter", ["qdisc_dropped_pkts", "tx_dropped_pkts"])
 def test_drops_of_the_full_buffer_are_no_breach(counter: str) -> None:
-    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-    drop_at("gateway:eth2", counter)(*parts)
-    assert all(check["ok"] for check in checked(*parts).values())
+    assert failed(checked_with(drop_at("gateway:eth2", counter))) == []
 
 
 def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
@@ -311,10 +311,10 @@ def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
 
 
 def test_drops_elsewhere_are_counted_together_whichever_counter_saw_them() -> None:
-    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    changed = parts()
     for counter in ("rx_dropped_pkts", "tx_dropped_pkts", "qdisc_dropped_pkts"):
-        drop_at("server:eth1", counter)(*parts)
-    assert checked(*parts)[ELSEWHERE]["got"] == 3
+        drop_at("server:eth1", counter)(*changed)
+    assert checked(*changed)[ELSEWHERE]["got"] == 3
 
 
 def test_only_segments_to_the_client_of_the_first_download_are_compared_with_the_mtu() -> None:
@@ -322,8 +322,7 @@ def test_only_segments_to_the_client_of_the_first_download_are_compared_with_the
     larger = packets.head(1).with_columns(len_bytes=pl.lit(9000).cast(packets.schema["len_bytes"]))
     for flow, to_client in ((1, False), (2, True)):
         other = larger.with_columns(to_client=to_client, flow=pl.lit(flow).cast(packets.schema["flow"]))
-        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), {**TABLES, "packets": pl.concat([packets, other])}
-        assert checked(*parts)["largest data segment"]["ok"]
+        assert checked(PLAN, NODE, {**TABLES, "packets": pl.concat([packets, other])})["largest data segment"]["ok"]
 
 
 def test_a_constant_rate_in_real_time_has_no_queue_of_its_own_and_is_checked_like_any_other() -> None:
@@ -335,10 +334,6 @@ def test_a_constant_rate_in_real_time_has_no_queue_of_its_own_and_is_checked_lik
     real = real_time.in_real_time(plan, "netns")
     assert real["shapes"][0]["spec"]["child"] is None
     assert checked(real, NODE, TABLES)["packets out of order"]["ok"]
-
-
-def parts() -> tuple[Any, Any, dict[str, pl.DataFrame]]:
-    return copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
 
 
 def test_the_rate_of_a_certificate_is_that_of_the_link_in_megabits() -> None:
@@ -383,7 +378,7 @@ def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> Non
     shape["steps"] = None
     end = f"{shape['node']}:{shape['dev']}"
     node["counters"]["interfaces"][end] |= {"tx_pkts": 750, "qdisc_dropped_pkts": 250}
-    check = {one["name"]: one for one in certify(plan, node, tables)["checks"]}[f"random loss, {shape['part']}"]
+    check = checked(plan, node, tables)[f"random loss, {shape['part']}"]
     assert (check["asked"], check["got"], check["ok"]) == (25.0, 25.0, True)
     sd_pct = 100 * (0.25 * 0.75 / 1000) ** 0.5  # of a share of a thousand
     assert check["tolerance"] == pytest.approx(LOSS_SDS * sd_pct)

@@ -32,9 +32,8 @@ from lab.runs.find_run import grown_since
 from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
-from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, rewrite, store_run
 from tests.unit.test_runs_that_fail import Watched
 
 WIRED = KINDS["wired"]
@@ -135,10 +134,8 @@ def test_a_trial_that_may_have_come_out_otherwise_is_run_again(earlier: Path, tm
 
 
 def test_trials_of_a_lab_that_did_not_know_a_field_of_a_stanza_are_taken_over(earlier: Path, tmp_path: Path) -> None:
-    meta = json.loads((earlier / "run.json").read_text())
-    for stanza in meta["ccas"]:
-        del stanza["first_window_pkts"]
-    write_with_digest(earlier / "run.json", json.dumps(meta).encode())
+    stanzas = json.loads((earlier / "run.json").read_text())["ccas"]
+    change(earlier, ccas=[{name: stanza[name] for name in stanza if name != "first_window_pkts"} for stanza in stanzas])
     experiment = compared("cubic", "reno").experiment(WIRED, 2)
     folder = run_folder.create(experiment, site(tmp_path))
     assert reuse(experiment, folder, site(tmp_path), keep_capture=False) == 2
@@ -234,8 +231,7 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
     assert of_links.of_link(link, None, plan) == LinkResult(link, None, {}, {}, {})
     run = store_run(tmp_path, 6, name="compare-geo", senders=senders)
     (run.parent / "latest").symlink_to(run.name)
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"seeds": list(range(6))})
+    change(run, seeds=list(range(6)))
     (by_class,), (by_rate,) = (
         of_links.tested_pairs(comparison, link, BY_NAME[name], "", plan) for name in (PRIMARY, "throughput")
     )
@@ -247,11 +243,8 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
 def test_a_look_is_taken_up_to_the_last_trial_that_every_sender_has(tmp_path: Path) -> None:
     run = store_run(tmp_path, 3, senders=("search", "cubic"))
     assert attempted(Stored.of(Run(run))) == 3
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"complete": False})
-    for file in (run / "trials" / "cubic-003").iterdir():
-        file.unlink()
-    (run / "trials" / "cubic-003").rmdir()
+    change(run, complete=False)
+    shutil.rmtree(run / "trials" / "cubic-003")
     assert attempted(Stored.of(Run(run))) == 2
     shutil.rmtree(run / "trials")
     assert attempted(Stored.of(Run(run))) == 0
@@ -263,8 +256,7 @@ def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
         meta = json.loads(file.read_text())
         rival = meta["flows"][0] | {"flow": 2, "throughput_mbps": rates[meta["cca"], meta["trial"]]}
         rewrite(file, meta | {"flows": [meta["flows"][0], rival]})
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}})
+    change(run, scenario={"rival": REFERENCE})
 
 
 def test_a_shared_link_without_the_reference_has_no_harm(tmp_path: Path) -> None:
@@ -277,12 +269,11 @@ def test_harm_is_what_the_rival_lost_against_its_share_next_to_the_reference(tmp
     run = store_run(tmp_path, 2, senders=("search", REFERENCE))
     rates = {("search", 1): 2.0, ("search", 2): 6.0, (REFERENCE, 1): 4.0, (REFERENCE, 2): 4.0}
     share(run, rates)
-    meta = json.loads((run / "run.json").read_text())
     for who, found in ((REFERENCE, [50.0, -50.0, None]), ("bbr", None)):
-        rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": who}})
+        change(run, scenario={"rival": who})
         harm = values(Stored.of(Run(run))).get("harm")
         assert (harm and harm["search"]) == found
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}})
+    change(run, scenario={"rival": REFERENCE})
     assert set(of_run(Stored.of(Run(run))).values) == {"harm"}
 
 
@@ -290,9 +281,7 @@ def test_runs_stand_by_their_link_and_then_by_name(tmp_path: Path) -> None:
     kept = []
     for name, profile in (("b", "geo"), ("a", "wifi"), ("c", "geo")):
         run = store_run(tmp_path, 1, name=name, senders=("cubic",))
-        meta = json.loads((run / "run.json").read_text())
-        changed = {"name": name, "scenario": meta["scenario"] | {"profile": profile}}
-        rewrite(run / "run.json", meta | changed)
+        change(run, name=name, scenario={"profile": profile})
         (run.parent / "latest").symlink_to(run.name)
         kept.append(Stored.of(Run(run)))
     assert [each.run.path.parent.name for each in in_order(kept)] == ["b", "c", "a"]

@@ -28,8 +28,7 @@ from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.compared import Compared, store
-from tests.first_screen import change
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, rewrite, store_run
 
 
 def test_more_is_better_of_shares_and_throughput_only_and_an_object_is_named_after_its_size() -> None:

@@ -19,8 +19,7 @@ from lab.report.matrix.matrix import Linked, matrix
 from lab.report.table import tables
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES
-from tests.first_screen import change_seeds
-from tests.stored_run import sign, store_run
+from tests.stored_run import change, sign, store_run
 
 SENDERS = ("search", "cubic")
 TRIALS = 20
@@ -40,7 +39,7 @@ def repeat(run: Path, cca: str) -> None:
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """A run in which each sender repeats one trial."""
     run = store_run(tmp_path_factory.mktemp("copies"), TRIALS, senders=SENDERS)
-    change_seeds(run, TRIALS)
+    change(run, seeds=list(range(1, TRIALS + 1)))
     for cca in SENDERS:
         repeat(run, cca)
     return Stored.of(Run(run))
@@ -50,7 +49,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 def one_repeats(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """A run in which only SEARCH repeats one trial."""
     run = store_run(tmp_path_factory.mktemp("one"), TRIALS, senders=SENDERS)
-    change_seeds(run, TRIALS)
+    change(run, seeds=list(range(1, TRIALS + 1)))
     repeat(run, "search")
     return Stored.of(Run(run))
 

@@ -23,7 +23,7 @@ from lab.tables.pieces import collected
 from lab.tables.records import beside
 from lab.tables.stored_run import Run
 from tests.slow_start_model import PACKETS, packet
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, rewrite, store_run
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
@@ -153,9 +153,8 @@ def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_o
     """Nothing was acknowledged to the rivals of these trials: the download under test has three equal shares."""
     run = store_run(tmp_path, trials=2, senders=("cubic",))
     assert of_run(Stored.of(Run(run))) == ((), ())
-    meta = json.loads((run / "run.json").read_text())
     entries = [{"cca": "reno", "count": 1, "start_s": 0.0}, {"cca": "bbr", "count": 1, "start_s": 0.0}]
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rivals": entries}})
+    change(run, scenario={"rivals": entries})
     for file in run.glob("trials/*/trial.json"):
         trial_json = json.loads(file.read_text())
         own = trial_json["flows"][0] | {"data_s": 1.0, "end_s": 5.0}

@@ -4,7 +4,6 @@
 import json
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lab.__main__ import main
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.commands.cli import app
@@ -21,21 +19,6 @@ from lab.runs.run_folder import new_folder
 from lab.tables.stored_trial import FORMAT
 from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, status_of
 from tests.stored_run import sign, store_run
-
-
-@pytest.fixture
-def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run the command here, and return the one line that it printed as its error."""
-
-    def run(*words: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["lab", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        reported = capsys.readouterr().err
-        assert (end.value.code, reported.count("\n")) == (2, 1), reported
-        return reported.strip()
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -42,9 +42,9 @@ from lab.tables.link_capacity import LinkCapacity
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.first_screen import LINKS, change
+from tests.first_screen import LINKS
 from tests.slow_start_model import BINS, download
-from tests.stored_run import store_run
+from tests.stored_run import change, store_run
 
 SEARCH = Sender.from_stanza(cast("Stanza", load_ccas()["search"].model_dump()))
 ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)

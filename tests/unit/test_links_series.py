@@ -172,50 +172,35 @@ def test_a_trace_that_does_not_last_is_refused(tmp_path: Path, lines: str) -> No
         instants(tmp_path, lines, until_ms=12)
 
 
-def traced(folder: Path, **opportunities: Any) -> Profile:
+def traced(folder: Path, name: str = "mine", **opportunities: Any) -> Profile:
     down = {"opportunities": opportunities, "delay_ms": 30, "buffer_bytes": 90_000}
-    file = folder / "mine.yml"
+    file = folder / f"{name}.yml"
     file.write_text(yaml.safe_dump({"title": "t", "down": down, "up": {"delay_ms": 30}, "recorded": [], "assumed": []}))
     return read_profile(file)
 
 
-@pytest.mark.parametrize(
-    ("lines", "series", "words"),
-    [
-        (None, {"loop": True}, "down.opportunities.file=link.trace: must be a file in the folder of the profile"),
-        (
-            "1\n",
-            {"loop": True},
-            "down.opportunities.format=: must be given, because the content of link.trace does not",
-        ),
-        ("words\n", {"loop": True}, "down.opportunities.file=link.trace: must be a file of a known format"),
-        ("1\n", {"format": "mahimahi"}, "series=link.trace: must be as long as the trial until all is closed"),
-        ("3\n1\n", {"format": "mahimahi", "loop": True}, "link.trace: line 2: t_ms=1: must be no less than 3"),
-    ],
-)
-def test_check_names_a_file_that_no_trial_can_use(
-    tmp_path: Path, lines: str | None, series: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if lines is not None:
-        (tmp_path / "link.trace").write_text(lines)
-    (fault,) = faults.faults(traced(tmp_path, file="link.trace", **series))
-    assert words in str(fault)
-    assert "--" not in str(fault).replace("import FILE --out", "")
-    monkeypatch.setenv("LAB_PROFILES", str(tmp_path))
-    with pytest.raises(UserError, match=r"mine|link\.trace"):
-        list(check_all())
+UNUSABLE: list[tuple[str | None, dict[str, Any], str]] = [
+    (None, {"loop": True}, "down.opportunities.file=0.trace: must be a file in the folder of the profile"),
+    ("1\n", {"loop": True}, "down.opportunities.format=: must be given, because the content of 1.trace does not"),
+    ("words\n", {"loop": True}, "down.opportunities.file=2.trace: must be a file of a known format"),
+    ("1\n", {"format": "mahimahi"}, "series=3.trace: must be as long as the trial until all is closed"),
+    ("3\n1\n", {"format": "mahimahi", "loop": True}, "4.trace: line 2: t_ms=1: must be no less than 3"),
+]
 
 
-def test_check_names_every_fault_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    traced(tmp_path, file="nowhere.trace")
-    (tmp_path / "other.yml").write_text((tmp_path / "mine.yml").read_text().replace("nowhere", "no-place"))
+def test_check_names_every_file_that_no_trial_can_use_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, (lines, series, words) in enumerate(UNUSABLE):
+        if lines is not None:
+            (tmp_path / f"{number}.trace").write_text(lines)
+        (fault,) = faults.faults(traced(tmp_path, f"mine-{number}", file=f"{number}.trace", **series))
+        assert words in str(fault)
+        assert "--" not in str(fault).replace("import FILE --out", "")
     monkeypatch.setenv("LAB_PROFILES", str(tmp_path))
     with pytest.raises(UserError) as refused:
         list(check_all())
-    assert [line.split("=")[1].split(":")[0] for line in str(refused.value).split("\n")] == [
-        "nowhere.trace",
-        "no-place.trace",
-    ]
+    named = str(refused.value).split("\n")
+    assert len(named) == len(UNUSABLE)
+    assert all(words in line for line, (_, _, words) in zip(named, UNUSABLE, strict=True))
 
 
 def test_a_recording_short_for_the_usual_trial_is_a_caution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 import yaml
 
-from bench import stand_ins
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.named_files import profile_files
@@ -28,7 +27,6 @@ from lab.traces.fetch import chosen, fetch
 from lab.traces.recording import Meaning, Recording
 from tests.traces_real import FOLDER, needs_real
 
-DOC = stand_ins.DOC.read_text()
 DURATION_S = 30  # of the papers' downloads
 EVERY = list(profile_files())
 REQUIRED = (
@@ -77,18 +75,6 @@ def test_every_recorded_profile_has_a_modelled_stand_in_and_no_other_one_has(nam
     assert recorded == (profile.stand_in is not None)
     stand_in = stand_in_of(profile)
     assert stand_in is None or not list(series_of(stand_in))
-
-
-@pytest.mark.parametrize(("recorded", "stand_in"), list(stand_ins.pairs()))
-@needs_real
-@pytest.mark.usefixtures("fetched")
-def test_a_stand_in_is_near_its_recording_as_the_table_of_the_docs_states(recorded: str, stand_in: str) -> None:
-    theirs, own = (
-        summarise(load_profile(name, "test"))
-        for name, summarise in ((recorded, stand_ins.of_recording), (stand_in, stand_ins.of_model))
-    )
-    assert list(own.outside(theirs)) == []
-    assert all(f"{stand_ins.row(f'`{n}`', each)}\n" in DOC for n, each in ((recorded, theirs), (stand_in, own)))
 
 
 @needs_real

@@ -152,7 +152,7 @@ WIDTH = 80
 def levelled(rows: int = 200, **columns: list[float | None]) -> Recording:
     values: dict[str, object] = {"t_s": [0.1 * row for row in range(rows)]}
     values |= columns or {"rtt_ms": [30.0 + row % 7 for row in range(rows)]}
-    return Recording(pl.DataFrame(values), "levelled", None, "test", "made", ("A note.",))
+    return Recording(pl.DataFrame(values), "series", None, "test", "made", ("A note.",))
 
 
 def panel_of(values: Sequence[float | None]) -> Panel:
@@ -162,7 +162,7 @@ def panel_of(values: Sequence[float | None]) -> Panel:
 def test_every_quantity_has_a_panel_that_keeps_the_extremes_of_each_stretch() -> None:
     rates = {"rate_down_mbps": [1.0, 2.0], "rate_up_mbps": pl.Series([None, None], dtype=pl.Float64)}
     frame = pl.DataFrame({"t_s": [0.0, 1.0], **rates, "rtt_ms": [None, 5.0], "lost": [True, False]})
-    shown = panels(Recording(frame, "levelled", "goodput", "test", "made", ()))
+    shown = panels(Recording(frame, "series", "goodput", "test", "made", ()))
     assert [panel.name for panel in shown] == ["rate down, goodput", "round trip", "probes lost in 0.01 s"]
     assert panel_of([1.0, None, None, 4.0]).spans(3)["low"].to_list() == [1.0, None, 4.0]
     spans = panel_of([5.0, 1.0, 9.0, 5.0, 5.0]).spans(2)

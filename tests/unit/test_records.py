@@ -212,7 +212,7 @@ def test_a_plain_file_is_copied(build: Path) -> None:
         Path.mkdir,
         lambda _made: None,
     ],
-    ids=["link", "loop", "hard link", "pipe", "build", "nothing"],
+    ids=["link", "loop", "hard link", "pipe", "folder", "nothing"],
 )
 def test_anything_else_is_refused_in_one_line(build: Path, make: Callable[[Path], object]) -> None:
     make(build / NAME)

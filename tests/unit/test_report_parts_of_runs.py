@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parts of pages made of stored runs: the matrix and certificates."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,10 +18,9 @@ from lab.report import agree, trust
 from lab.report.matrix.matrix import Linked, Matrix, _lacking, matrix
 from lab.report.matrix.published import published, ran, short_label
 from lab.report.matrix.readings import Reading
-from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from tests.compared import store
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, store_run
 
 TRIALS = 2
 LABELS = {"search": "SEARCH", "cubic": "CUBIC", "cubic_plain": "plain", "bbr": "BBR"}
@@ -112,10 +110,8 @@ def test_a_version_of_search_that_a_source_did_not_run_is_named() -> None:
 
 def test_the_first_published_value_of_a_sender_counts_and_a_claim_of_a_replay_does_not(tmp_path: Path) -> None:
     run = store_run(tmp_path, 1)
-    meta: RunJson = json.loads((run / "run.json").read_text())
     claim = {"cca": "bbr", "source": "a source", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
-    changed = {"claims": [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]}
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | changed})
+    change(run, scenario={"claims": [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]})
     one = Stored.of(Run(run))
     theirs = published(one, "bbr", "exit_s")
     assert theirs is not None
@@ -165,8 +161,7 @@ def test_the_places_agree_where_their_trials_do(stored: Stored) -> None:
 def test_without_a_run_of_the_virtual_kernel_there_is_nothing_to_agree_with(tmp_path: Path) -> None:
     run = store_run(tmp_path, 1)
     assert [each.path for each in agree.latest(run.parent)] == [run]
-    meta: RunJson = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"backend": "host"})
+    change(run, backend="host")
     with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
         agree.latest(run.parent)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An at-capacity rule is one file: from `lab check` to summary.csv and the page, nothing else is edited."""
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +18,7 @@ from lab.schema.heuristics import rule_files
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from tests.command import lab
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, store_run
 
 HALF_SECOND = """
 from lab.judge.classify import by_time
@@ -58,9 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def stored_with(tmp_path: Path, heuristic: str) -> Path:
     run = store_run(tmp_path / "results", trials=1, senders=("search",))
-    meta = json.loads((run / "run.json").read_text())
-    meta["scenario"] |= {"heuristic": heuristic}
-    rewrite(run / "run.json", meta)
+    change(run, scenario={"heuristic": heuristic})
     (run.parent / "latest").symlink_to(run.name)
     return run
 

@@ -17,7 +17,7 @@ from lab.report import short_flows
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import ObjectJson, TrialJson
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, rewrite, store_run
 
 TRIALS = 12
 LABELS = {"cubic": "CUBIC", "search": "SEARCH", REFERENCE: "never"}
@@ -189,9 +189,7 @@ def test_a_run_with_a_workload_has_a_flow_per_valid_trial_and_a_table_on_its_pag
     content = {"objects": [item], "limited": [[0.0, 1.0]], **none}
     for file in run.glob("trials/*/trial.json"):
         rewrite(file, json.loads(file.read_text()) | {"workload": content})
-    meta = json.loads((run / "run.json").read_text())
-    with_workload = {"scenario": meta["scenario"] | {"workload": {"kind": "requests"}}, "seeds": [1, 2]}
-    rewrite(run / "run.json", meta | with_workload)
+    change(run, scenario={"workload": {"kind": "requests"}}, seeds=[1, 2])
     stored = Stored.of(Run(run))
     judged = flows_of(stored)
     assert sorted((flow.cca, flow.trial) for flow in judged) == [("bbr", 1), ("cubic_plain", 1), ("cubic_plain", 2)]

@@ -3,7 +3,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,25 +10,19 @@ import polars as pl
 import pytest
 
 from lab.base.errors import UserError
-from lab.base.paths import REPO
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
-from lab.tables.digests import MOST_BYTES, SUMS, write_with_digest
-from lab.tables.stored_run import Run
+from lab.tables.digests import MOST_BYTES, SUMS
 from lab.tables.stored_trial import Trial
 from lab.traces.parquet import MOST_ROWS
-from tests.stored_run import sign
+from tests.stored_run import change, sign
+from tests.unit.test_digests import lines, run
 
-FIXTURE = REPO / "tests" / "data" / "stored" / "format-2"
+__all__ = ["run"]  # a fixture
 TRIAL = Path("trials") / "search-001"
 FILES = [TRIAL / SUMS, TRIAL / "trial.json", TRIAL / "packets.parquet", Path("run.json.sha256")]
 NO_PLAIN = "must be a plain file, no folder, pipe or device"
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(FIXTURE, tmp_path / "stored" / "format-2"))
 
 
 def sparse(file: Path) -> None:
@@ -39,19 +32,8 @@ def sparse(file: Path) -> None:
 
 def with_stanza(run: Path, **changes: str) -> None:
     """Change how a stored run's first sender looks; whoever edits a file can edit its digest."""
-    file = run / "run.json"
-    meta = json.loads(file.read_text())
-    meta["ccas"][0] |= changes
-    write_with_digest(file, json.dumps(meta).encode())
-
-
-def faults(run: Path) -> list[str]:
-    try:
-        stored = Run(run)
-        _ = stored.meta
-        return stored.faults
-    except UserError as error:
-        return [str(error)]
+    first, *others = json.loads((run / "run.json").read_text())["ccas"]
+    change(run, ccas=[first | changes, *others])
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)
@@ -70,7 +52,7 @@ def test_what_is_no_plain_file_of_bounded_size_is_refused_unread(
 ) -> None:
     (run / file).unlink()
     make(run / file)
-    (line,) = faults(run)
+    (line,) = lines(run)
     assert line.startswith(f"{run / file}: ")
     assert rule in line
 
@@ -87,7 +69,7 @@ def test_a_small_table_that_announces_more_rows_than_fit_in_memory_is_refused(ru
 def test_a_trial_that_is_a_link_is_missing(run: Path, tmp_path: Path) -> None:
     (run / TRIAL).rename(tmp_path / "elsewhere")
     (run / TRIAL).symlink_to(tmp_path / "elsewhere")
-    assert faults(run) == [f"{run / TRIAL}: must be a folder, no link: --resume runs the trial again"]
+    assert lines(run) == [f"{run / TRIAL}: must be a folder, no link: --resume runs the trial again"]
 
 
 def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,5 +97,5 @@ def test_figures_are_not_written_into_a_linked_folder(run: Path, tmp_path: Path)
 )
 def test_a_look_that_is_none_is_refused_as_every_other_field(run: Path, field: str, value: str) -> None:
     with_stanza(run, **{field: value})
-    (line,) = faults(run)
+    (line,) = lines(run)
     assert line.startswith(f"{run}/run.json: ccas.0.{field}={value}: must be ")

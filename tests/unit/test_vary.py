@@ -85,13 +85,19 @@ def test_an_unknown_parameter_is_refused_and_no_claim_is_judged_by_a_changed_lin
     assert points()[0].experiment == try_link("geo-viasat", ["search", "cubic"], {})  # nothing varies: the base
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> list[Stored]:
+    """Two runs, as points of a sweep have them."""
+    folder, senders = tmp_path_factory.mktemp("points"), ("search", "cubic")
+    return [Stored.of(Run(store_run(folder, trials=2, name=f"point-{text}", senders=senders))) for text in "12"]
+
+
 @pytest.mark.parametrize("fields", [["down.delay_ms"], ["down.delay_ms", "mtu_bytes"], ["topology"]])
 def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: list[Stored], fields: list[str]
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
-    runs = [store_run(tmp_path, trials=2, name=f"point-{text}", senders=("search", "cubic")) for text in "12"]
-    found = [(dict.fromkeys(fields, f"{text}00"), Stored.of(Run(run))) for text, run in zip("12", runs, strict=True)]
+    found = [(dict.fromkeys(fields, f"{text}00"), each) for text, each in zip("12", stored, strict=True)]
     folder = sweep.store("geo", sweep.table_of(found))
     table = sweep.read(folder)
     throughput = table.filter(measure="throughput", cca="search")

@@ -26,8 +26,8 @@ from lab.report.table import tables
 from lab.schema.scenario import load_scenario
 from lab.tables.fullest_run import DECISIVE
 from lab.tables.stored_run import Run
-from tests.first_screen import LINKS, PUBLISHED_PCT, SENDERS, change, example
-from tests.stored_run import rewrite, store_run
+from tests.first_screen import LINKS, PUBLISHED_PCT, SENDERS, example
+from tests.stored_run import change, rewrite, store_run
 
 
 class Cells(HTMLParser):

@@ -20,8 +20,7 @@ from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
 from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
-from tests.first_screen import change
-from tests.stored_run import store_run
+from tests.stored_run import change, store_run
 
 SENDERS = ("search", "cubic")
 

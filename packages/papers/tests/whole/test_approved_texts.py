@@ -15,8 +15,7 @@ from lab.report.write import write_report
 from lab.schema.scenario import load_scenario
 from tests.approved import approved
 from tests.compared import example, store
-from tests.first_screen import change
-from tests.stored_run import store_run
+from tests.stored_run import change, store_run
 
 REPORT = ("summary.csv", "outcomes.csv")
 COMPARED = ("ranks.csv", "trials.csv")
