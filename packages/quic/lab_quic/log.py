@@ -15,6 +15,14 @@ from lab.tables.downloads import FLOW
 WINDOW_BYTES = 1 << 30  # of the client for the stream (peer.rs, peer.c)
 MOST_LOST_PKTS = 10_000_000  # a trial sends fewer
 NO_THRESHOLD = (1 << 64) - 1
+MOST_BYTES = 1 << 40  # of a window or a threshold, and more than any trial sends
+RANGES = {
+    "window": (0, MOST_BYTES),
+    "ssthresh": (0, MOST_BYTES),  # where there is one
+    "una": (0, MOST_BYTES),
+    "sent": (0, MOST_BYTES),
+    "bin": (-(1 << 31), (1 << 31) - 1),
+}
 COMPARED, LEFT = 7, 8  # enum search_verdict of lab/kernel/search/search_core.h, from COMPARED on
 FIELDS = {
     "got": ("t_ns", "bytes"),
@@ -75,7 +83,7 @@ def read_client(file: Path) -> ClientLog:
 def read_server(file: Path) -> Server:
     """Read a server's log: a table for each kind of line."""
     lines = _lines(file)
-    found = {kind: _rows(lines, kind, file) for kind in ("ack", "bin", "exit", "lost")}
+    found = {kind: _in_range(_rows(lines, kind, file), kind, file) for kind in ("ack", "bin", "exit", "lost")}
     lost_pkts = found["lost"]["pkts"]
     if (lost_pkts < 0).any() or lost_pkts.cast(pl.Float64).sum() > MOST_LOST_PKTS:  # each becomes a row
         raise UserError(f"{file}: lost: must be from 0 to {MOST_LOST_PKTS} packets in all")
@@ -97,6 +105,16 @@ def _rows(lines: pl.DataFrame, kind: str, file: Path, *more: str) -> pl.DataFram
     table = fields.with_columns(_typed(name) for name in names).with_columns(own[name] for name in more)
     if any(table[name].null_count() for name in names):
         raise UserError(f"{file}: {kind}: must have {len(names)} fields, whole numbers but for a cause")
+    return table
+
+
+def _in_range(table: pl.DataFrame, kind: str, file: Path) -> pl.DataFrame:
+    """Return the table; UserError where a number does not fit into a trial's tables."""
+    for name in RANGES.keys() & set(table.columns):
+        least, most = RANGES[name]
+        values = table[name].filter(table[name] != NO_THRESHOLD) if name == "ssthresh" else table[name]
+        if not values.is_between(least, most).all():
+            raise UserError(f"{file}: {kind}: {name}: must be from {least} to {most}")
     return table
 
 

@@ -103,6 +103,22 @@ def test_a_row_that_is_none_is_refused_in_one_line(tmp_path: Path, row: tuple[ob
         read_server(file)
 
 
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (("exit", 1, 2, NO_THRESHOLD - 1, 4, "loss"), "ssthresh"),
+        (("exit", 1, -2, NO_THRESHOLD, 4, "loss"), "window"),
+        (("ack", 5000, 14480, 1, 100, 20, (1 << 63) - 1, 1280, 2560, 1280, 0), "una"),
+        (("bin", 5000, 14480, 1, 1 << 31, 20, 3, 100, 90, 500, 7), "bin"),
+    ],
+)
+def test_a_number_that_fits_into_no_table_is_refused_in_one_line(
+    tmp_path: Path, row: tuple[object, ...], name: str
+) -> None:
+    with pytest.raises(UserError, match=rf"rows: {row[0]}: {name}: must be from -?\d+ to \d+"):
+        read_server(written(tmp_path, row))
+
+
 def test_a_datagram_has_the_time_at_which_the_server_sent_it(tmp_path: Path) -> None:
     server, client = tmp_path / "server.qlog", tmp_path / "client.qlog"
     server.write_text("\n".join([event("sent", 5.0, 0, "initial"), *(event("sent", 10.25 + n, n) for n in range(4))]))
