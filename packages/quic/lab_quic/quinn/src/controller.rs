@@ -41,7 +41,7 @@ pub struct Watched {
     rtt: Option<RttEstimator>,
     recovery_start: Option<Instant>,
     left: bool, // the first slow start
-    rate: Rate,
+    rate: Option<Rate>, // of a core that is alone
     pacing_bytes_per_s: Option<u64>,
 }
 
@@ -88,9 +88,11 @@ impl ControllerFactory for Factory {
                 Inner::Cubic(Cubic::new(Arc::new(config), now, current_mtu))
             }
         };
+        let core = self.core.as_ref().map(Recipe::begin);
+        let rate = core.as_ref().filter(|core| core.alone()).map(|_| Rate::new(now));
         Box::new(Watched {
             inner,
-            core: self.core.as_ref().map(Recipe::begin),
+            core,
             owned: false,
             clock: self.clock,
             log: self.log.clone(),
@@ -101,7 +103,7 @@ impl ControllerFactory for Factory {
             rtt: None,
             recovery_start: None,
             left: false,
-            rate: Rate::new(now),
+            rate,
             pacing_bytes_per_s: None,
         })
     }
@@ -272,43 +274,43 @@ impl Watched {
         self.apply(now, &change);
     }
 
-    fn alone(&self) -> bool {
-        self.core.as_ref().is_some_and(Core::alone)
-    }
-
     /// The event with what was noted as its newest packet was sent.
     fn with_sent(&self, event: Event, sent: Option<Sent>) -> Event {
-        let Some(sent) = sent.filter(|_| self.alone()) else { return event };
+        let Some(sent) = sent else { return event };
         Event {
             then_delivered_bytes: sent.delivered_bytes,
             then_lost_bytes: sent.lost_bytes,
             then_flight_bytes: sent.flight_bytes,
             then_limited: sent.limited.into(),
-            srtt_us: self.rtt.map_or(0, |rtt| rtt.get().as_micros() as u32),
+            srtt_us: self.rtt.map_or(0, |rtt| micros(rtt.get())),
             ..event
         }
     }
 
     /// The ACK, for a core that is alone with the sample that ends with it.
     fn sampled(&mut self, now: Instant, ack: Event, newest: Instant, in_flight: u64, app_limited: bool) -> Event {
-        let sent = self.rate.of(newest);
-        let window_full = self.rate.full.into();
-        let interval = sent.map_or(Duration::ZERO, |sent| self.rate.acked(now, &sent, in_flight, app_limited));
-        if !self.alone() {
-            return ack;
-        }
-        Event { interval_us: interval.as_micros() as u32, window_full, ..self.with_sent(ack, sent) }
+        let Some(rate) = &mut self.rate else { return ack };
+        let (sent, window_full) = (rate.of(newest), rate.full.into());
+        let interval = sent.map_or(Duration::ZERO, |sent| rate.acked(now, &sent, in_flight, app_limited));
+        Event { interval_us: micros(interval), window_full, ..self.with_sent(ack, sent) }
     }
+}
+
+fn micros(time: Duration) -> u32 {
+    time.as_micros().try_into().unwrap_or(u32::MAX)
 }
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        if self.alone() && self.rate.restarts() {
+        if self.rate.as_ref().is_some_and(Rate::restarts) {
             let event = self.event(now, 0);
             self.judge_other(now, "restart", &event);
         }
         self.sent_bytes += bytes;
-        self.rate.sent(now, bytes, self.delivered_bytes, self.window(), self.packet_bytes);
+        let (delivered_bytes, window_bytes, packet_bytes) = (self.delivered_bytes, self.window(), self.packet_bytes);
+        if let Some(rate) = &mut self.rate {
+            rate.sent(now, bytes, delivered_bytes, window_bytes, packet_bytes);
+        }
         self.inner_mut().on_sent(now, bytes, last_packet_number);
     }
 
@@ -346,12 +348,15 @@ impl Controller for Watched {
         if self.recovery_start.is_none_or(|start| sent > start) {
             self.recovery_start = Some(now);
         }
-        if !self.alone() {
+        let noted = if let Some(rate) = &mut self.rate {
+            rate.lost(lost_bytes);
+            rate.of(sent)
+        } else {
             self.inner_mut().on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
-        }
-        self.rate.lost(lost_bytes);
+            None
+        };
         let event = Event { lost_bytes, before_bytes: window, ..self.event(now, 0) };
-        let event = self.with_sent(event, self.rate.of(sent));
+        let event = self.with_sent(event, noted);
         self.judge_other(now, if is_persistent_congestion { "timeout" } else { "loss" }, &event);
         let rtt = self.rtt.map(|rtt| rtt.get());
         self.note_exit(now, window, rtt, if is_persistent_congestion { "timeout" } else { "loss" });

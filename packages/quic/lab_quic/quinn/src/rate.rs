@@ -27,8 +27,8 @@ pub struct Rate {
     lost_bytes: u64,
     flight_bytes: u64,
     min_rtt: Duration,
-    limited: bool,   // by the application, at the last ACK
-    pub full: bool,  // since then, the window had no room for a packet more
+    limited: bool,  // by the application, at the last ACK
+    pub full: bool, // since then, the window had no room for a packet more
 }
 
 impl Rate {
