@@ -172,3 +172,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 def small_trial(bench: Bench) -> Trial:
     """One short CUBIC download over the small path."""
     return bench.run(experiment_on(SMALL, "cubic_plain"), "cubic_plain", "small")
+
+
+@pytest.fixture
+def figures_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's for figures."""
+    added = tmp_path / "figures"
+    added.mkdir()
+    monkeypatch.setenv("LAB_FIGURES", str(added))
+    return added

@@ -24,7 +24,6 @@ from tests.kernel.test_isolation import ESCAPES
 from tests.own_cache import cache_with
 from tests.own_modules import source, written
 
-SOON_S = command.ENOUGH_S
 NO_RIGHTS = "bwrap --dev-bind / / --unshare-user --uid 12345 --gid 12345 --disable-userns --cap-drop ALL --".split()
 LINKED = """
 mkdir -p /tmp/up && ln -s / /trial/up
@@ -98,7 +97,7 @@ def without_rights(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> 
     assert kernel
     folder = tmp_path_factory.mktemp("without-rights")
     process = start_without_rights(folder / "results", "run", str(scenario_file(folder, trials=1)), "--jobs", "1")
-    printed, errors = process.communicate(timeout=3 * SOON_S)
+    printed, errors = process.communicate(timeout=3 * ENOUGH_S)
     assert process.returncode == 0, errors + printed
     return folder / "results", printed
 
@@ -121,10 +120,20 @@ def test_a_user_without_any_right_runs_trials_with_the_same_packets_and_is_told_
 
 def test_bubblewrap_that_is_requested_and_cannot_work_is_refused(tmp_path: Path) -> None:
     process = start_without_rights(tmp_path / "results", "run", str(scenario_file(tmp_path)), LAB_SANDBOX="bubblewrap")
-    _, errors = process.communicate(timeout=SOON_S)
+    _, errors = process.communicate(timeout=ENOUGH_S)
     assert process.returncode == 2
     assert errors.startswith("sandbox: bwrap: ")
     assert errors.count("\n") == 1
+
+
+def end(process: "subprocess.Popen[str]", by: signal.Signals) -> None:
+    """End a command by Ctrl-C or SIGKILL, and require the status that shells give for that."""
+    if by == signal.SIGINT:
+        press_ctrl_c(process)
+    else:
+        os.kill(process.pid, by)
+    process.communicate(timeout=ENOUGH_S)
+    assert status_of(process) == 128 + by
 
 
 @pytest.fixture(params=[signal.SIGKILL, signal.SIGINT])
@@ -133,17 +142,12 @@ def ended(request: pytest.FixtureRequest, tmp_path: Path, kernel: Kernel) -> Pat
     assert kernel
     process = command.start_two_trials(tmp_path, LAB_SANDBOX="none")
     assert len(running_on(tmp_path / "results")) > 6  # main, two workers, two kernels, and what runs inside
-    if request.param == signal.SIGINT:
-        press_ctrl_c(process)
-    else:
-        os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=SOON_S)
-    assert status_of(process) == (130 if request.param == signal.SIGINT else 128 + signal.SIGKILL)
+    end(process, request.param)
     return tmp_path / "results"
 
 
 def test_a_run_that_ends_takes_its_kernels_and_their_processes_along(ended: Path) -> None:
-    wait_for(lambda: not running_on(ended), f"end of {running_on(ended)}", SOON_S)
+    wait_for(lambda: not running_on(ended), f"end of {running_on(ended)}", ENOUGH_S)
     assert lab(ended, "clean").returncode == 0
     assert not list(ended.glob("mine/*/trials/.*"))
 
@@ -214,12 +218,7 @@ def ended_build(
     words = ("try", str(written(tmp_path, source())), *OPTIONS)
     process = start(tmp_path / "results", *words, LAB_SANDBOX="none", **environment)
     wait_for(lambda: list(tmp_path.glob(BUILDING)), "build", 5 * ENOUGH_S)
-    if request.param == signal.SIGINT:
-        press_ctrl_c(process)
-    else:
-        os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=ENOUGH_S)
-    assert status_of(process) == (130 if request.param == signal.SIGINT else 128 + signal.SIGKILL)
+    end(process, request.param)
     return process, tmp_path
 
 

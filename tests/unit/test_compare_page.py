@@ -232,10 +232,10 @@ def test_links_where_no_sender_has_separated_share_a_line_and_the_others_keep_th
     alike = dict.fromkeys(SENDERS, RankedPlace(1, len(SENDERS)))
     without = dict.fromkeys(SENDERS[1:], RankedPlace(1, len(SENDERS) - 1))
     found = [replace(each, places=dict(each.places) | {PRIMARY: of}) for each, of in ((geo, alike), (wired, without))]
-    told = ranked(comparison, PRIMARY, found).told
-    assert told[-1] == f"No sender has separated from another on {geo.link.title}."
-    assert told[0].startswith(f"{wired.link.title}: ")
-    assert told[0].endswith("no exit was judged.")
+    notable = ranked(comparison, PRIMARY, found).notable
+    assert notable[-1] == f"No sender has separated from another on {geo.link.title}."
+    assert notable[0].startswith(f"{wired.link.title}: ")
+    assert notable[0].endswith("no exit was judged.")
 
 
 def test_a_comparison_without_a_valid_trial_is_written_and_says_why(

@@ -151,15 +151,6 @@ def test_neighbouring_zones_differ_in_grey_and_the_late_one_is_hatched() -> None
     assert exit_times.HATCHES[ExitClass.LATE]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the user's for figures."""
-    added = tmp_path / "figures"
-    added.mkdir()
-    monkeypatch.setenv("LAB_FIGURES", str(added))
-    return added
-
-
 def test_every_file_that_draws_declares_its_place() -> None:
     folders = (LAB / "figures", *REPO.glob("packages/*/lab_*/figures"))
     files = [file for folder in folders for file in folder.glob("*.py")]
@@ -173,8 +164,8 @@ def test_senders_stand_in_the_order_of_the_lab_whatever_the_scenarios(tmp_path: 
     assert [stanza["name"] for stanza in run.ccas] == ["search", "cubic_plain", "bbr"]
 
 
-def test_a_file_without_a_figure_is_one_line_that_names_it(folder: Path) -> None:
-    (folder / "empty.py").write_text("FIGURE = None\n")
+def test_a_file_without_a_figure_is_one_line_that_names_it(figures_folder: Path) -> None:
+    (figures_folder / "empty.py").write_text("FIGURE = None\n")
     with pytest.raises(UserError, match=r"empty\.py: FIGURE=None: must be a lab\.figures\.page_figure\.PageFigure"):
         figures(Place.RUN)
 

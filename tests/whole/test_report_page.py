@@ -220,18 +220,9 @@ FIGURE = PageFigure("own_line", Place.{place}, draw)
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the user's for figures."""
-    added = tmp_path / "figures"
-    added.mkdir()
-    monkeypatch.setenv("LAB_FIGURES", str(added))
-    return added
-
-
-def test_added_figures_are_on_the_page_of_a_run(folder: Path, tmp_path: Path) -> None:
+def test_added_figures_are_on_the_page_of_a_run(figures_folder: Path, tmp_path: Path) -> None:
     for place in ("RUN", "TRIAL"):
-        (folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place).replace("own", place.lower()))
+        (figures_folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place).replace("own", place.lower()))
     report = write_report(store_run(tmp_path / "results", trials=1, senders=TWO), None, ("png", "pdf"))
     page = report.paths.page.read_text()
     for place, times in (("run", 1), ("trial", len(TWO))):
@@ -240,8 +231,8 @@ def test_added_figures_are_on_the_page_of_a_run(folder: Path, tmp_path: Path) ->
         assert len([path for path in report.paths.figures if path.name.startswith(f"{place}_line")]) == 3 * times
 
 
-def test_an_added_figure_is_in_the_summary_of_the_index(folder: Path, tmp_path: Path) -> None:
-    (folder / "own_summary.py").write_text(ADDED.replace("{place}", "SUMMARY"))
+def test_an_added_figure_is_in_the_summary_of_the_index(figures_folder: Path, tmp_path: Path) -> None:
+    (figures_folder / "own_summary.py").write_text(ADDED.replace("{place}", "SUMMARY"))
     run = store_run(tmp_path / "results", trials=1, senders=TWO[:1])
     (run.parent / "latest").symlink_to(run.name)
     page = write_index(tmp_path / "results", None, tmp_path).read_text()

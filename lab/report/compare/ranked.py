@@ -20,7 +20,7 @@ class Ranked:
     """What a terminal shows of a comparison."""
 
     headline: Sequence[str]  # a sentence per link
-    told: Sequence[str]  # the notable ones, and a line for the others
+    notable: Sequence[str]  # of these, what says more than that no sender has separated, and a line for the others
     table: Table
     exit_table: Table
     digest: str
@@ -34,7 +34,7 @@ class Ranked:
         """
         tables = (self.table, self.exit_table) if verbose else (self.exit_table,)
         digest = f"Digest of the results: {self.digest}"
-        below = map(Text, (digest, *self.invalid, *(self.headline if verbose else self.told), *self.exits))
+        below = map(Text, (digest, *self.invalid, *(self.headline if verbose else self.notable), *self.exits))
         return Group(text.shown((), tables, width), *below)
 
 
@@ -42,7 +42,7 @@ def ranked(comparison: Comparison, measure: str, found: Sequence[LinkResult]) ->
     """Return the answer of a comparison."""
     by_link = sentences(comparison, found, measure)
     headline = [f"{each.link}: {each.text}" for each in by_link]
-    told = [line for line, each in zip(headline, by_link, strict=True) if each.notable]
+    notable = [line for line, each in zip(headline, by_link, strict=True) if each.notable]
     one = [ONE_TRIAL] if max((each.trials for each in found), default=0) == 1 else []
     left_out = [
         f"{each.link.name}: {trial.line}"
@@ -52,7 +52,7 @@ def ranked(comparison: Comparison, measure: str, found: Sequence[LinkResult]) ->
     ]
     return Ranked(
         [*headline, *one],
-        [*told, *(one or none_separated(by_link))],
+        [*notable, *(one or none_separated(by_link))],
         ranks_table(comparison, found, measure),
         exits_table(comparison, found),
         digest_of(found),
