@@ -22,28 +22,30 @@ type Done = Result<(), Box<dyn Error + Send + Sync>>;
 const NAME: &str = "server"; // of the certificate
 const WINDOW_BYTES: u32 = 1 << 30;
 const IDLE: Duration = Duration::from_secs(600);
-const IP_BYTES: u16 = 1500; // of each full packet, from the first one on: the link's MTU
 static PIECE: [u8; 1 << 16] = [0; 1 << 16];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Done {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["serve", address, control, certificate, key, log] => {
+        ["serve", address, mtu, control, certificate, key, log] => {
             let mut end = signal(SignalKind::terminate())?;
-            let served = serve(address, control, (Path::new(certificate), Path::new(key)), log);
+            let served = serve(socket(address, mtu)?, control, (Path::new(certificate), Path::new(key)), log);
             tokio::select! { done = served => done, _ = end.recv() => Ok(()) } // the qlog is flushed as it is dropped
         }
-        ["get", address, certificate, size] => get(address, Path::new(certificate), size.parse()?).await,
-        _ => Err("serve ADDRESS CONTROL CERTIFICATE KEY QLOG, or get ADDRESS CERTIFICATE BYTES".into()),
+        ["get", address, mtu, certificate, size] => {
+            get(socket("0.0.0.0:0", mtu)?, address, Path::new(certificate), size.parse()?).await
+        }
+        _ => Err("serve ADDRESS MTU CONTROL CERTIFICATE KEY QLOG, or get ADDRESS MTU CERTIFICATE BYTES".into()),
     }
 }
 
-/// Open a socket whose datagrams have one size, with no offloads.
-fn socket(address: &str) -> Result<Provider, Box<dyn Error + Send + Sync>> {
+/// Open a socket whose full packets fill the MTU from the first one on, with no offloads.
+fn socket(address: &str, mtu: &str) -> Result<Provider, Box<dyn Error + Send + Sync>> {
     let socket = Provider::builder().with_receive_address(address.parse::<SocketAddr>()?)?;
     let socket = socket.with_gso_disabled()?.with_gro_disabled()?;
-    let socket = socket.with_max_mtu(IP_BYTES)?.with_initial_mtu(IP_BYTES)?.with_base_mtu(IP_BYTES)?;
+    let mtu = mtu.parse()?;
+    let socket = socket.with_max_mtu(mtu)?.with_initial_mtu(mtu)?.with_base_mtu(mtu)?;
     Ok(socket.build()?)
 }
 
@@ -54,8 +56,8 @@ fn limits() -> Result<Limits, Box<dyn Error + Send + Sync>> {
     Ok(limits.with_max_send_buffer_size(WINDOW_BYTES)?)
 }
 
-async fn serve(address: &str, control: &str, identity: (&Path, &Path), log: &str) -> Done {
-    let server = Server::builder().with_io(socket(address)?)?.with_limits(limits()?)?.with_tls(identity)?;
+async fn serve(socket: Provider, control: &str, identity: (&Path, &Path), log: &str) -> Done {
+    let server = Server::builder().with_io(socket)?.with_limits(limits()?)?.with_tls(identity)?;
     let server = server.with_event(qlog::Qlog::create(log)?)?;
     let mut server = match control {
         "cubic" => server.with_congestion_controller(Cubic::default())?.start()?,
@@ -75,9 +77,8 @@ async fn serve(address: &str, control: &str, identity: (&Path, &Path), log: &str
     Ok(())
 }
 
-async fn get(address: &str, certificate: &Path, size: u64) -> Done {
-    let mut client =
-        Client::builder().with_io(socket("0.0.0.0:0")?)?.with_limits(limits()?)?.with_tls(certificate)?.start()?;
+async fn get(socket: Provider, address: &str, certificate: &Path, size: u64) -> Done {
+    let mut client = Client::builder().with_io(socket)?.with_limits(limits()?)?.with_tls(certificate)?.start()?;
     let mut connection = client.connect(Connect::new(address.parse::<SocketAddr>()?).with_server_name(NAME)).await?;
     let mut stream = connection.open_bidirectional_stream().await?;
     stream.write_u64(size).await?;

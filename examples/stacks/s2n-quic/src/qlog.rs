@@ -12,8 +12,9 @@ use s2n_quic::provider::event::events::{
 };
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber};
 
-const MISSING: &str = "s2n-quic reports no threshold, and of CUBIC's states the exits of slow start alone: \
-                       neither the end of a recovery nor the slow start after persistent congestion";
+const MISSING: &str = "s2n-quic reports no threshold, of CUBIC's states the exits of slow start alone (neither the end of \
+                       a recovery nor the slow start after persistent congestion), and the client's first packet \
+                       as the begin of a connection";
 
 /// The qlog of a server with one connection; what is buffered is written as it is dropped.
 pub struct Qlog(BufWriter<File>);
@@ -44,6 +45,7 @@ impl Subscriber for Qlog {
     fn create_connection_context(&mut self, _: &ConnectionMeta, _: &ConnectionInfo) {}
 
     fn on_connection_started(&mut self, _: &mut (), meta: &ConnectionMeta, _: &ConnectionStarted) {
+        self.write(meta, "transport:packet_received", format_args!("")); // the client's first: no event of its own
         self.state(meta, "slow_start", "start");
     }
 

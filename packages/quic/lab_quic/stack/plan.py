@@ -35,20 +35,20 @@ def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
         "egress": [],
         "capture": {**plan["capture"], "snaplen_bytes": SNAPLEN_BYTES},
         "trace": {**plan["trace"], "events": {SAMPLE_EVENT: ""}},
-        "flows": [_with_ends(flow, plan, prepared, cca.algorithm)],
+        "flows": [_with_ends(flow, plan, prepared, {"cca": cca.algorithm, "mtu": str(mtu_bytes)})],
         "memory_mb": plan["memory_mb"] + MORE_MEMORY_MB,
     }
     return changed
 
 
-def _with_ends(flow: FlowPlan, plan: Plan, prepared: Prepared, control: str) -> FlowPlan:
+def _with_ends(flow: FlowPlan, plan: Plan, prepared: Prepared, fields: dict[str, str]) -> FlowPlan:
     size = flow.get("size_bytes") or math.ceil(ENOUGH * plan["link"]["rate_mbps"] * 1e6 / 8 * flow["duration_s"])
     address = plan["addresses"][flow["sender"]]
     values = {
+        **fields,
         "address": address,
         "port": str(flow["port"]),
         "bytes": str(size),
-        "cca": control,
         "stack": PLACE,
         "cert": f"{PLACE}/{IDENTITY_AT}/cert.pem",
         "key": f"{PLACE}/{IDENTITY_AT}/key.pem",

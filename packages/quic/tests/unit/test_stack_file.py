@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from lab_quic.stack.senders import own
 from stack_files import written
 
 from lab.base.errors import UserError
+from lab.runs.plan import draw, make_plan
 from lab.runs.try_link import try_link
 from lab.schema.cca import load_senders
 from lab.senders.named import resolved, sender
 from lab.senders.ways import way_of
+from tests.conftest import SMALL, experiment_on
 
 CAT = Path(shutil.which("cat") or "").resolve()  # a program of any Debian that needs libc alone
 
@@ -50,6 +53,14 @@ def test_each_control_is_a_sender_that_no_other_looks_like(folder: Path) -> None
     looks = [cca.look for cca in (*senders.values(), *load_senders().values())]
     assert len(set(looks)) == len(looks)
     assert way_of(senders["stops"]).alone == "a stack of one's own"
+
+
+@pytest.mark.parametrize(("mtu_bytes", "filled"), [(None, "1500"), (1360, "1360")])
+def test_a_command_has_the_mtu_of_the_trials_route(folder: Path, mtu_bytes: int | None, filled: str) -> None:
+    cca = own(str(written(folder, server="python3 ends.py {port} {mtu} {qlog}")))["stops"]
+    experiment = replace(experiment_on(SMALL, "search", mtu_bytes=mtu_bytes), ccas={cca.name: cca})
+    plan = make_plan(experiment, cca, draw(experiment, 1))
+    assert plan["flows"][0]["stack"]["server"][-2] == filled
 
 
 def test_the_page_says_where_an_exit_is_estimated(folder: Path) -> None:
