@@ -21,15 +21,13 @@ from bench.mutants.copies import Copy
 from lab.base import paths
 from lab.base.errors import UserError
 
-WHOLE = ("report_page", "replay_arguments")  # of tests/whole, and of the papers': no kernel, browser, LaTeX
-WHOLE_PAPERS = ("index_pages", "notebooks_executed", "approved_texts")
-TESTS = (
-    "tests/unit/test_*.py",
-    "packages/*/tests/unit/test_*.py",
-    "bench/tests/unit/test_*.py",
-    *(f"tests/whole/test_{name}.py" for name in WHOLE),
-    *(f"packages/papers/tests/whole/test_{name}.py" for name in WHOLE_PAPERS),
-)
+PLACES = ("tests", "packages/*/tests", "bench/tests")
+TESTS = tuple(f"{place}/{kind}/test_*.py" for place in PLACES for kind in ("unit", "whole"))
+# of those, what needs a kernel, a browser, LaTeX, recordings or the network
+NEED_MORE = (
+    "artifact_appendix faults first_screen_in_browser notebooks pages_in_browser paper record_command "
+    "recorded_downloads_command recordings report_notebook_whole setup stand_ins"
+).split()
 LIMIT_S = 40.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time
 BASELINE_S = 900.0
@@ -106,7 +104,7 @@ def measure(copies: "Queue[Copy]", workers: int, show: Callable[[str], None]) ->
     """Run every file of tests once where what it executes is not stored; UserError if one fails."""
     concern = Concern()
     files = sorted(file for pattern in TESTS for file in paths.REPO.glob(pattern))
-    names = [str(file.relative_to(paths.REPO)) for file in files]
+    names = [str(file.relative_to(paths.REPO)) for file in files if file.stem.removeprefix("test_") not in NEED_MORE]
     with ThreadPoolExecutor(workers) as pool:
         for name, executed in zip(names, pool.map(lambda name: _executed(name, copies, show), names), strict=True):
             concern.add(name, executed)

@@ -13,7 +13,7 @@ from lab.base import processes
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_process() -> Iterator[None]:
+def one_process() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processes, "processors", lambda: 1)
         yield

@@ -18,7 +18,7 @@ from lab.runs.plan import MSS_BYTES, draw, make_plan
 from lab.schema.workload import MOST_OBJECTS
 from tests.conftest import SMALL, experiment_on
 from tests.stored_run import store_run
-from tests.unit.test_runs_that_fail import results, site, small
+from tests.whole.test_runs_that_fail import results, site, small
 
 LINK = draw(experiment_on(SMALL, "cubic"), 1).link  # 20 Mb/s, 50 ms each way, a buffer of 500 kB
 DURATION_S = 10

@@ -8,7 +8,7 @@ import pytest
 
 from tests.command import lab, refused, scenario_file
 from tests.hostile.readers import READERS
-from tests.unit.test_hostile import in_a_process
+from tests.whole.test_hostile import in_a_process
 
 
 @pytest.fixture

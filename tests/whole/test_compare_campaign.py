@@ -34,7 +34,7 @@ from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.stored_run import Run
 from tests.stored_run import change, rewrite, store_run
-from tests.unit.test_runs_that_fail import Watched
+from tests.whole.test_runs_that_fail import Watched
 
 WIRED = KINDS["wired"]
 

@@ -82,4 +82,4 @@ def hungry(_job: int) -> bytearray:
 def test_a_job_without_memory_states_what_it_was_doing() -> None:
     with processes(hungry, 1) as pool:
         ((_, result),) = pool.run([1])
-    assert result == "MemoryError: no memory left in hungry of tests/unit/test_pool_losses.py: run with fewer --jobs"
+    assert result == "MemoryError: no memory left in hungry of tests/whole/test_pool_losses.py: run with fewer --jobs"
