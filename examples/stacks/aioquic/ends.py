@@ -18,7 +18,6 @@ from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
 
 PIECE_BYTES = 1 << 16
 WINDOW_BYTES = 1 << 30
-HEADERS_BYTES = 28  # of IP and UDP
 KEPT = ("recovery", "packet_sent", "packet_received")  # of the qlog: all events would fill the memory
 
 
@@ -101,16 +100,16 @@ class Receiver(QuicConnectionProtocol):
             self.done.set_exception(ConnectionError(event.reason_phrase or f"error {event.error_code}"))
 
 
-def settings(mtu, **more):
+def settings(datagram, **more):
     """Return what both ends have in common."""
     flow = {"max_data": WINDOW_BYTES, "max_stream_data": WINDOW_BYTES, "idle_timeout": 600.0}
-    return QuicConfiguration(alpn_protocols=["lab"], max_datagram_size=int(mtu) - HEADERS_BYTES, **flow, **more)
+    return QuicConfiguration(alpn_protocols=["lab"], max_datagram_size=int(datagram), **flow, **more)
 
 
-async def run_server(address, port, mtu, control, cert, key, log):
+async def run_server(address, port, datagram, control, cert, key, log):
     """Serve until SIGTERM."""
     lines = Lines(log)
-    configuration = settings(mtu, is_client=False, quic_logger=lines, congestion_control_algorithm=control)
+    configuration = settings(datagram, is_client=False, quic_logger=lines, congestion_control_algorithm=control)
     configuration.load_cert_chain(cert, key)
     end = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end.set)
@@ -119,9 +118,9 @@ async def run_server(address, port, mtu, control, cert, key, log):
     lines.file.close()
 
 
-async def run_client(address, port, mtu, size):
+async def run_client(address, port, datagram, size):
     """Request some bytes, and end when all have come."""
-    configuration = settings(mtu, is_client=True, verify_mode=ssl.CERT_NONE, server_name="server")
+    configuration = settings(datagram, is_client=True, verify_mode=ssl.CERT_NONE, server_name="server")
     loop = asyncio.get_running_loop()
     quic = QuicConnection(configuration=configuration)
     _, receiver = await loop.create_datagram_endpoint(lambda: Receiver(quic, int(size)), family=socket.AF_INET)

@@ -20,29 +20,28 @@ const (
 	protocol    = "lab"
 	windowBytes = 1 << 30
 	pieceBytes  = 1 << 16
-	headerBytes = 28   // of IP and UDP
 	mostBytes   = 1452 // of a datagram, that quic-go takes
 )
 
-func settings(mtu uint16) *quic.Config {
+func settings(datagramBytes uint16) *quic.Config {
 	return &quic.Config{
 		InitialStreamReceiveWindow:     windowBytes,
 		MaxStreamReceiveWindow:         windowBytes,
 		InitialConnectionReceiveWindow: windowBytes,
 		MaxConnectionReceiveWindow:     windowBytes,
-		InitialPacketSize:              min(mtu-headerBytes, mostBytes),
+		InitialPacketSize:              min(datagramBytes, mostBytes),
 		DisablePathMTUDiscovery:        true,
 		Tracer:                         qlog.DefaultConnectionTracer, // in QLOGDIR
 	}
 }
 
-func serve(address string, mtu uint16, certificate, key string) error {
+func serve(address string, datagramBytes uint16, certificate, key string) error {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		return err
 	}
 	security := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{protocol}}
-	listener, err := quic.ListenAddr(address, security, settings(mtu))
+	listener, err := quic.ListenAddr(address, security, settings(datagramBytes))
 	if err != nil {
 		return err
 	}
@@ -73,9 +72,9 @@ func serve(address string, mtu uint16, certificate, key string) error {
 	return nil
 }
 
-func get(address string, mtu uint16, size int64) error {
+func get(address string, datagramBytes uint16, size int64) error {
 	security := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}
-	connection, err := quic.DialAddr(context.Background(), address, security, settings(mtu))
+	connection, err := quic.DialAddr(context.Background(), address, security, settings(datagramBytes))
 	if err != nil {
 		return err
 	}
@@ -95,18 +94,18 @@ func get(address string, mtu uint16, size int64) error {
 }
 
 func run(words []string) error {
-	mtu, err := strconv.ParseUint(words[2], 10, 16)
+	datagramBytes, err := strconv.ParseUint(words[2], 10, 16)
 	if err != nil {
 		return err
 	}
 	if words[0] == "serve" {
-		return serve(words[1], uint16(mtu), words[3], words[4])
+		return serve(words[1], uint16(datagramBytes), words[3], words[4])
 	}
 	size, err := strconv.ParseInt(words[3], 10, 64)
 	if err != nil {
 		return err
 	}
-	return get(words[1], uint16(mtu), size)
+	return get(words[1], uint16(datagramBytes), size)
 }
 
 func main() {

@@ -20,6 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 type Done = Result<(), Box<dyn Error + Send + Sync>>;
 
 const NAME: &str = "server"; // of the certificate
+const HEADER_BYTES: u16 = 28; // of IP and UDP
 const WINDOW_BYTES: u32 = 1 << 30;
 const IDLE: Duration = Duration::from_secs(600);
 static PIECE: [u8; 1 << 16] = [0; 1 << 16];
@@ -28,23 +29,25 @@ static PIECE: [u8; 1 << 16] = [0; 1 << 16];
 async fn main() -> Done {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["serve", address, mtu, control, certificate, key, log] => {
+        ["serve", address, datagram, control, certificate, key, log] => {
             let mut end = signal(SignalKind::terminate())?;
-            let served = serve(socket(address, mtu)?, control, (Path::new(certificate), Path::new(key)), log);
+            let served = serve(socket(address, datagram)?, control, (Path::new(certificate), Path::new(key)), log);
             tokio::select! { done = served => done, _ = end.recv() => Ok(()) } // the qlog is flushed as it is dropped
         }
-        ["get", address, mtu, certificate, size] => {
-            get(socket("0.0.0.0:0", mtu)?, address, Path::new(certificate), size.parse()?).await
+        ["get", address, datagram, certificate, size] => {
+            get(socket("0.0.0.0:0", datagram)?, address, Path::new(certificate), size.parse()?).await
         }
-        _ => Err("serve ADDRESS MTU CONTROL CERTIFICATE KEY QLOG, or get ADDRESS MTU CERTIFICATE BYTES".into()),
+        _ => {
+            Err("serve ADDRESS DATAGRAM CONTROL CERTIFICATE KEY QLOG, or get ADDRESS DATAGRAM CERTIFICATE BYTES".into())
+        }
     }
 }
 
-/// Open a socket whose full packets fill the MTU from the first one on, with no offloads.
-fn socket(address: &str, mtu: &str) -> Result<Provider, Box<dyn Error + Send + Sync>> {
+/// Open a socket whose full datagrams have one size from the first one on, with no offloads.
+fn socket(address: &str, datagram: &str) -> Result<Provider, Box<dyn Error + Send + Sync>> {
     let socket = Provider::builder().with_receive_address(address.parse::<SocketAddr>()?)?;
     let socket = socket.with_gso_disabled()?.with_gro_disabled()?;
-    let mtu = mtu.parse()?;
+    let mtu = HEADER_BYTES + datagram.parse::<u16>()?;
     let socket = socket.with_max_mtu(mtu)?.with_initial_mtu(mtu)?.with_base_mtu(mtu)?;
     Ok(socket.build()?)
 }

@@ -13,7 +13,7 @@ from lab.schema.cca import ALGORITHM, CAUSE
 from lab.schema.load import Strict, load
 
 NAME = r"^[a-z][a-z0-9_]{0,23}$"
-PLACEHOLDERS = ("address", "port", "bytes", "mtu", "cca", "qlog", "stack", "cert", "key")
+PLACEHOLDERS = ("address", "port", "bytes", "datagram", "cca", "qlog", "stack", "cert", "key")
 BRACES = re.compile(r"\{([^{}]*)\}")
 WORLDS = "python3"  # a program of the guest's own, beside those of the stack
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"

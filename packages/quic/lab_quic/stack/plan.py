@@ -35,7 +35,7 @@ def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
         "egress": [],
         "capture": {**plan["capture"], "snaplen_bytes": SNAPLEN_BYTES},
         "trace": {**plan["trace"], "events": {SAMPLE_EVENT: ""}},
-        "flows": [_with_ends(flow, plan, prepared, {"cca": cca.algorithm, "mtu": str(mtu_bytes)})],
+        "flows": [_with_ends(flow, plan, prepared, {"cca": cca.algorithm, "datagram": str(mtu_bytes - UDP_BYTES)})],
         "memory_mb": plan["memory_mb"] + MORE_MEMORY_MB,
     }
     return changed

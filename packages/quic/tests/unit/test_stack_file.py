@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_quic.stack.contract import read
 from lab_quic.stack.gather import LIBRARIES, LOADER
 from lab_quic.stack.prepared import prepare, stored
 from lab_quic.stack.senders import own
 from stack_files import written
 
+from lab.base import paths
 from lab.base.errors import UserError
 from lab.runs.plan import draw, make_plan
 from lab.runs.try_link import try_link
@@ -55,9 +57,15 @@ def test_each_control_is_a_sender_that_no_other_looks_like(folder: Path) -> None
     assert way_of(senders["stops"]).alone == "a stack of one's own"
 
 
-@pytest.mark.parametrize(("mtu_bytes", "filled"), [(None, "1500"), (1360, "1360")])
-def test_a_command_has_the_mtu_of_the_trials_route(folder: Path, mtu_bytes: int | None, filled: str) -> None:
-    cca = own(str(written(folder, server="python3 ends.py {port} {mtu} {qlog}")))["stops"]
+@pytest.mark.parametrize("name", ["aioquic", "ngtcp2", "quic-go", "s2n-quic"])
+def test_the_examples_are_files_of_stacks_which_send_what_the_route_carries(name: str) -> None:
+    stack = read(paths.REPO / "examples" / "stacks" / name / f"{name}.yml")
+    assert "{datagram}" in stack.server
+
+
+@pytest.mark.parametrize(("mtu_bytes", "filled"), [(None, "1472"), (1360, "1332")])
+def test_a_command_has_the_size_of_a_full_datagram_on_the_trials_route(folder: Path, mtu_bytes: int | None, filled: str) -> None:
+    cca = own(str(written(folder, server="python3 ends.py {port} {datagram} {qlog}")))["stops"]
     experiment = replace(experiment_on(SMALL, "search", mtu_bytes=mtu_bytes), ccas={cca.name: cca})
     plan = make_plan(experiment, cca, draw(experiment, 1))
     assert plan["flows"][0]["stack"]["server"][-2] == filled
