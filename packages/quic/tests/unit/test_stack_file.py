@@ -64,7 +64,7 @@ def test_the_examples_are_files_of_stacks_which_send_what_the_route_carries(name
 
 
 @pytest.mark.parametrize(("mtu_bytes", "filled"), [(None, "1472"), (1360, "1332")])
-def test_a_command_has_the_size_of_a_full_datagram_on_the_trials_route(folder: Path, mtu_bytes: int | None, filled: str) -> None:
+def test_a_command_has_the_size_of_a_full_datagram(folder: Path, mtu_bytes: int | None, filled: str) -> None:
     cca = own(str(written(folder, server="python3 ends.py {port} {datagram} {qlog}")))["stops"]
     experiment = replace(experiment_on(SMALL, "search", mtu_bytes=mtu_bytes), ccas={cca.name: cca})
     plan = make_plan(experiment, cca, draw(experiment, 1))
