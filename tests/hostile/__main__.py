@@ -14,11 +14,11 @@ from tests.hostile.readers import READERS
 EXAMPLES = 12_000
 CONDITIONS = {
     "flipped bits and older formats": "tests/unit/test_digests.py",
-    "bombs and links in bundles": "packages/bundle/tests/unit/test_bundle_refused.py",
+    "bombs and links in bundles": "packages/bundle/tests/whole/test_bundle_refused.py",
     "bombs and links in submissions": "packages/course/tests/unit/test_course_submission.py",
-    "runs of strangers": "tests/unit/test_strangers_run.py",
+    "runs of strangers": "tests/whole/test_strangers_run.py",
     "the corpus and texts of strangers": "tests/whole/test_hostile.py",
-    "what others put into common folders": "tests/unit/test_scratch.py",
+    "what others put into common folders": "tests/whole/test_scratch.py",
     "two commands and one cache": "tests/whole/test_clean.py",
     "another user, a shared cache, two runs at once, clocks that jump": "tests/kernel/test_conditions.py",
 }

@@ -12,7 +12,7 @@ from lab.tables.packets import read_packets
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.traces_real import needs_real
-from tests.unit.test_profiles import EVERY, fetched  # noqa: F401
+from tests.whole.test_profiles import EVERY, fetched  # noqa: F401
 
 SYN, ACK = 0x002, 0x010
 FRAME_BYTES = 1514

@@ -16,7 +16,7 @@ from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 from tests.command import lab, scenario_file
-from tests.unit.test_profiles import blocks
+from tests.whole.test_profiles import blocks
 
 PUBLIC = ["cca", "heuristic", "trials", "valid", "early_pct", "chokepoint_pct", "late_pct"]
 MEANS = ["capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts"]  # each with its _sd beside it

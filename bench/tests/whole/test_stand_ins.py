@@ -6,7 +6,7 @@ import pytest
 from bench import stand_ins
 from lab.links.profile import load_profile
 from tests.traces_real import needs_real
-from tests.unit.test_profiles import fetched
+from tests.whole.test_profiles import fetched
 
 __all__ = ["fetched"]  # a fixture
 DOC = stand_ins.DOC.read_text()

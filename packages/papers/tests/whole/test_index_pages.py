@@ -18,7 +18,7 @@ from lab.judge.stored import stored
 from lab.tables.stored_run import Run
 from tests.stored_run import rewrite, sign, store_run
 from tests.unit.test_digests import FIXTURE
-from tests.unit.test_strangers_run import with_stanza
+from tests.whole.test_strangers_run import with_stanza
 
 
 def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
