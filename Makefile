@@ -24,7 +24,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
-# test: everything; with CI=1 a test that cannot run fails it, else one line counts those. test-fast: tests of parts, with a tenth of the fuzzing.
+# test: everything; with CI=1 a test that cannot run fails it, else one line counts those. test-fast: the unit folders, with a tenth of the fuzzing.
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n auto --dist loadfile tests/unit packages/*/tests/unit bench/tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto tests/kernel/test_own_module.py

@@ -35,7 +35,7 @@ REFERENCE = "cubic"
 PHASES = ("slow-start", "after")
 MOST_TIMES_CUBIC = {"slow-start": 1.25, "after": 1.0}
 NOTE = (
-    "SEARCH may cost 1.25 times CUBIC in slow start, and no more than CUBIC after it. "
+    f"SEARCH may cost {MOST_TIMES_CUBIC['slow-start']} times CUBIC in slow start, and no more than CUBIC after it. "
     "A sender that leaves slow start by the ACKs of the measurement has no figure for it. "
     "bbr, bbr3, c4, copa, leocc, rapid_start, suss and vivace also choose the pacing rate, "
     "which TCP does for others outside of what is counted. careful_resume has no saved window."
