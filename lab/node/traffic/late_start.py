@@ -89,10 +89,11 @@ class LateServer:
     def _go_on(self) -> float:
         begin_ns = time.monotonic_ns()
         sleep_until(begin_ns + round(self.delay_s * SECOND_NS))
+        waited_ns = time.monotonic_ns() - begin_ns  # before the signal: the server may run at once, and long
         if not self.open:
             raise NodeError("server: ended before it began")
         os.kill(self.pid, signal.SIGCONT)
-        return (time.monotonic_ns() - begin_ns) / SECOND_NS
+        return waited_ns / SECOND_NS
 
     def close(self) -> None:
         """Stop watching, and let the server go on in any case, so that it can be ended."""
