@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The start-up family ranked over every kind of link, as a published measurement and on the first page of results.
+"""The start-up family over every kind of link, as a published measurement and on the first page of results.
 
 `python -m bench.family [--trials N] [--links a,b]` runs what is not stored, link by link, in
-results/family-<link>/, which `lab page` shows. It stores shares and ranks of every link that has a run in
+results/family-<link>/, which `lab page` shows. It stores exits and ranks of every link that has a run in
 results/bench/family.json.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,8 +25,9 @@ from lab.commands.first_use import prepared
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.evaluation.compare.comparison import SEED, Comparison
+from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.ranks import RankedPlace
-from lab.evaluation.compare.results import LinkResult, of_run
+from lab.evaluation.compare.results import of_run
 from lab.judge.stored import first_stored
 from lab.kernel.recipe import Recipe
 from lab.runs import find_run
@@ -39,11 +40,12 @@ from lab.schema.cca import load_ccas
 
 TITLE = "The start-up family over every kind of link"
 NOTE = (
-    "At the chokepoint by the lasting truth, of the trials; the rank with all others of the link: an interval, "
-    "separated by the exact test of lab compare. Careful Resume is left out: without a saved window it is CUBIC "
-    "without HyStart, packet for packet."
+    "Exits by the lasting truth, and the rank by those at the chokepoint with all others of the link: an interval, "
+    "separated by the exact test of lab compare; none where a sender has separated from no other. Careful Resume is "
+    "left out: without a saved window it is CUBIC without HyStart, packet for packet."
 )
 TRIALS, MEASURE, PREFIX = 12, "chokepoint", "family-"
+STAYED, UNJUDGED = "never left", "not judged"
 # Those that this checkout has take part.
 FAMILY = "search9 search rapid_start bbr3 c4 vivace copa best suss leocc hystartpp cubic cubic_plain bbr".split()
 ALONE = ",".join(name for name, link in KINDS.items() if not link.rival)
@@ -97,23 +99,27 @@ def _figures(senders: list[str]) -> Iterator[Figure]:
     for link in KINDS:
         stored = first_stored(paths.results(), [f"{PREFIX}{link}"])
         if stored:
-            yield from figures(link, of_run(stored), senders)
+            found = of_run(stored)
+            ranks = {} if MEASURE in found.unranked else found.places[MEASURE]
+            yield from figures(link, exits_of(found), ranks, senders)
 
 
-def figures(link: str, found: LinkResult, senders: list[str]) -> Iterator[Figure]:
-    """Give each sender's share at the chokepoint and its rank on a link."""
-    for sender in (name for name in senders if name in found.values[MEASURE]):
-        known = [value for value in found.values[MEASURE][sender] if value is not None]
-        place = None if MEASURE in found.unranked else found.places[MEASURE].get(sender)
-        about = f"{link}, {sender}"
-        yield {"name": f"{about}: trials", "value": len(known), "unit": ""}
-        yield {"name": f"{about}: at the chokepoint", "value": round(sum(known)), "unit": "trials"}
-        yield {"name": f"{about}: rank", "value": rank(place), "unit": ""}
+def figures(
+    link: str, exits: Mapping[str, Exits], ranks: Mapping[str, RankedPlace], senders: list[str]
+) -> Iterator[Figure]:
+    """Give each sender's exits by class, and its rank on a link."""
+    for sender in (name for name in senders if name in exits):
+        left, about = exits[sender], f"{link}, {sender}"
+        counts = {**left.counts, STAYED: left.stayed}
+        counts[UNJUDGED] = len(left.by_trial) - sum(counts.values())
+        for name, count in counts.items():
+            yield {"name": f"{about}: {name}", "value": count, "unit": "trials"}
+        yield {"name": f"{about}: rank", "value": rank(ranks.get(sender), len(ranks)), "unit": f"of {len(ranks)}"}
 
 
-def rank(place: RankedPlace | None) -> str | None:
-    """Format a rank: `1`, or `2-5` where senders have not separated."""
-    if place is None:
+def rank(place: RankedPlace | None, count: int) -> str | None:
+    """Format a rank: `1`, or `2-5` where senders have not separated; none where it has separated from no other."""
+    if place is None or (place.best, place.worst) == (1, count):
         return None
     return str(place.best) if place.best == place.worst else f"{place.best}-{place.worst}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of docs/start-up-family.md, from docs/measurements/family.json: links by senders, share and rank."""
+"""The table of docs/start-up-family.md, from docs/measurements/family.json: senders by links, exits and rank."""
 
 import json
 from typing import Any
@@ -7,6 +7,7 @@ from typing import Any
 from generate import measurements
 
 PLACE = "<!-- measured: family -->"
+CLASSES = ("early", "chokepoint", "late")
 
 
 def page(markdown: str) -> str:
@@ -23,16 +24,18 @@ def _table(stored: dict[str, Any]) -> str:
         subject, quantity = figure["name"].split(": ", 1)
         link, sender = subject.split(", ", 1)
         found.setdefault((link, sender), {})[quantity] = figure["value"]
-    senders = list(dict.fromkeys(sender for _, sender in found))
-    lines = ["| link | " + " | ".join(f"`{sender}`" for sender in senders) + " |", "|---|" + "---|" * len(senders)]
-    for link in dict.fromkeys(link for link, _ in found):
-        lines.append(f"| {link} | " + " | ".join(_cell(found.get((link, sender), {})) for sender in senders) + " |")
+    links, senders = (list(dict.fromkeys(key[at] for key in found)) for at in (0, 1))
+    lines = ["| sender | " + " | ".join(links) + " |", "|---|" + "---|" * len(links)]
+    for sender in senders:
+        lines.append(f"| `{sender}` | " + " | ".join(_cell(found.get((link, sender), {})) for link in links) + " |")
     return "\n".join([*lines, f"\n`{stored['command']}`, commit `{stored['commit']}`."])
 
 
 def _cell(values: dict[str, Any]) -> str:
-    """Format share and rank: `12/12, 1-3`."""
-    if values.get("at the chokepoint") is None:
+    """Format exits and rank: `1/11/0, 1 to 3`; what has no class follows: `0/2/0 +10 never left`."""
+    if not values:
         return "-"
-    rank = f", {values['rank'].replace('-', ' to ')}" if values.get("rank") else ""
-    return f"{values['at the chokepoint']}/{values['trials']}{rank}"
+    classes = "/".join(str(values[name]) for name in CLASSES)
+    rest = "".join(f" +{values[name]} {name}" for name in ("never left", "not judged") if values[name])
+    rank = f", {values['rank'].replace('-', ' to ')}" if values["rank"] else ""
+    return classes + rest + rank

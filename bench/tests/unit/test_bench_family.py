@@ -10,17 +10,19 @@ import pytest
 from bench.family import ALONE, FAMILY, PREFIX, _experiment, figures, rank
 from lab.base.paths import REPO
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.evaluation.compare.exits import Exit, Exits
 from lab.evaluation.compare.ranks import RankedPlace
-from lab.evaluation.compare.results import LinkResult
 from lab.runs.link_kinds import links
 from lab.schema.cca import load_ccas
 
 
 @pytest.mark.parametrize(
-    ("place", "shown"), [(None, None), (RankedPlace(1, 1), "1"), (RankedPlace(2, 5), "2-5")]
+    ("place", "shown"), [(None, None), (RankedPlace(1, 1), "1"), (RankedPlace(2, 5), "2-5"), (RankedPlace(1, 5), None)]
 )  # fmt: skip
-def test_a_rank_is_a_number_or_an_interval(place: RankedPlace | None, shown: str | None) -> None:
-    assert rank(place) == shown
+def test_a_rank_is_a_number_or_an_interval_and_none_where_it_says_nothing(
+    place: RankedPlace | None, shown: str | None
+) -> None:
+    assert rank(place, 5) == shown
 
 
 def test_the_first_page_shows_the_run_of_each_link_without_a_rival() -> None:
@@ -32,17 +34,20 @@ def test_the_first_page_shows_the_run_of_each_link_without_a_rival() -> None:
     assert all(each.scenario.in_summary and not each.rivals for each in made)
 
 
-def test_the_table_has_shares_and_ranks_and_a_dash_without_them(
+def test_the_table_has_exits_by_class_and_ranks_and_a_dash_without_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    values: dict[str, dict[str, list[float | None]]] = {
-        "chokepoint": {"search9": [1.0, 0.0, None], "cubic": [1.0, 1.0, 1.0]}
+    early, timely, stayed, unjudged = Exit(1, "early"), Exit(2, "chokepoint"), Exit(None, None), Exit(3, None)
+    exits = {
+        "search9": Exits(dict(enumerate([timely, timely, early]))),
+        "bbr3": Exits(dict(enumerate([timely, stayed, unjudged]))),
     }
-    (link,) = links(["wired"])
-    found = LinkResult(link, None, values, {}, {"chokepoint": {"search9": RankedPlace(1, 2)}})
-    made = [*figures("wired", found, ["search9", "cubic", "bbr"])]
+    made = [*figures("wired", exits, {"search9": RankedPlace(1, 1), "bbr3": RankedPlace(2, 2)}, ["search9", "bbr3"])]
+    made += figures("geo", {"bbr3": exits["bbr3"]}, {"bbr3": RankedPlace(1, 1)}, ["search9", "bbr3"])
     (tmp_path / "family.json").write_text(json.dumps({"command": "make", "commit": "abc", "figures": made}))
     monkeypatch.syspath_prepend(str(REPO / "docs"))
     family = importlib.import_module("generate.family")
     monkeypatch.setattr(family.measurements, "FOLDER", tmp_path)
-    assert "| wired | 1/2, 1 to 2 | 3/3 |" in family.page(family.PLACE)
+    page = family.page(family.PLACE)
+    assert "| `search9` | 1/2/0, 1 | - |" in page
+    assert "| `bbr3` | 0/1/0 +1 never left +1 not judged, 2 | 0/1/0 +1 never left +1 not judged |" in page
