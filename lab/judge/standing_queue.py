@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a bottleneck's queue begins to stand: from which of its samples on it is never empty, and its link never idle.
 
-The qdisc's backlog and its counter of bytes sent are sampled, at least 60 times a base RTT (the RTT of the path with
-empty queues). The queue stands from a sample on for a span of time where
+The qdisc's backlog and its counter of bytes sent are sampled 60 times a base RTT (the RTT of the path with empty
+queues), but at most once a millisecond. The queue stands from a sample on for a span of time where
 
-* every sample of the span shows a backlog, and there are at least three of them. A window below the bandwidth-delay
-  product makes bursts that leave the queue empty between them within each RTT; one that fills the path no longer does;
+* every sample of the span shows a backlog, and there are at least three of them: a shorter base RTT counts as two and a
+  half intervals of the samples. A window below the bandwidth-delay product makes bursts that leave the queue empty
+  between them within each RTT; one that fills the path no longer does;
 * and the bytes sent over the span are at least 95 % of what the link allowed in it (the qdisc counts a frame with its
-  Ethernet header, and so does the rate). A queue that stands while the link sends nothing, or that emptied and
-  refilled between two samples, does not count. Nor does a span in which the link allowed nothing (an outage).
+  Ethernet header, and so does the rate); a span of few frames may lack one. A queue that stands while the link sends
+  nothing, or that emptied and refilled between two samples, does not count. Nor does a span in which the link allowed
+  nothing (an outage).
 """
 
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ import polars as pl
 from lab.tables.link_capacity import LinkCapacity
 
 BUSY_SHARE = 0.95
+FRAME_BYTES = 1514  # a full one
 SAMPLES_AT_LEAST = 3
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -45,18 +48,21 @@ class Queue:
 
     @cached_property
     def base_rtt_s(self) -> Floats:
-        """The base RTT of a packet that arrives with each sample."""
-        return self.link.base_rtts_ms(self.t_s) / 1000
+        """The base RTT of a packet that arrives with each sample, and at least what the samples can show."""
+        shown_s = (SAMPLES_AT_LEAST - 0.5) * np.median(np.diff(self.t_s)) if len(self.t_s) > 1 else 0.0
+        return np.asarray(np.maximum(self.link.base_rtts_ms(self.t_s) / 1000, shown_s))
 
     def stands(self, span_s: Floats) -> Flags:
         """Return whether the queue stands from each sample on for the span given for it."""
         until_s = self.t_s + span_s
         last = np.searchsorted(self.t_s, until_s, side="right") - 1
-        allowed = self.link.sent_bytes(self.t_s)
-        busy = self.sent_bytes[last] - self.sent_bytes >= BUSY_SHARE * (allowed[last] - allowed)
+        sent_until = self.link.sent_bytes(self.t_s)
+        allowed = sent_until[last] - sent_until
+        few = (allowed >= FRAME_BYTES) & ((1 - BUSY_SHARE) * allowed < FRAME_BYTES)
+        busy = self.sent_bytes[last] - self.sent_bytes >= np.where(few, allowed - FRAME_BYTES, BUSY_SHARE * allowed)
         samples = last - np.arange(len(last)) + 1
         whole = (until_s <= self._filled_until_s) & (samples >= SAMPLES_AT_LEAST)
-        return np.asarray(whole & busy & (allowed[last] > allowed))
+        return np.asarray(whole & busy & (allowed > 0))
 
     @cached_property
     def _filled_until_s(self) -> Floats:

@@ -53,10 +53,22 @@ def test_the_capacity_is_the_first_sample_of_a_queue_that_stays_for_an_rtt_on_a_
     assert truth.capacity_s(sampled(is_filled, sent_share, until_s=0), LINK) is None  # without samples
 
 
-@pytest.mark.parametrize(("base_rtt_ms", "found_s"), [(20.5, 0.3), (19.5, None)])
-def test_a_base_rtt_of_three_samples_is_enough_and_one_of_two_is_not(base_rtt_ms: float, found_s: float | None) -> None:
+@pytest.mark.parametrize("base_rtt_ms", [0, 1, 19.5, 20.5])
+def test_the_queue_stands_for_three_samples_however_short_the_base_rtt_is(base_rtt_ms: float) -> None:
     link = LinkCapacity.constant(RATE_MBPS, base_rtt_ms)
-    assert truth.capacity_s(sampled(lambda t_s: t_s >= 0.295), link) == (found_s and pytest.approx(found_s))
+    for found in (truth.capacity_s, lasting.capacity_s):
+        assert found(sampled(lambda t_s: t_s >= 0.295), link) == pytest.approx(0.3)
+        assert found(sampled(lambda t_s: 0.295 <= t_s < 0.315), link) is None
+
+
+@given(st.floats(25, 200), st.floats(0, 1))
+def test_a_link_that_sends_whole_frames_is_busy_however_few_a_base_rtt_has(base_rtt_ms: float, begun: float) -> None:
+    frames_per_s = 130
+    link = LinkCapacity.constant(frames_per_s * 1514 * 8 / 1e6, base_rtt_ms)
+    for share, found_s in ((1.0, 0.3), (0.25, None)):
+        frames = (share * frames_per_s * pl.col("t_s") + begun).floor()
+        samples = sampled(lambda t_s: t_s >= 0.295).with_columns(sent_bytes=1514 * frames)
+        assert truth.capacity_s(samples, link) == (found_s and pytest.approx(found_s))
 
 
 def test_what_never_fills_the_link_or_came_before_the_queue_is_no_capacity() -> None:
