@@ -120,6 +120,7 @@ def _workload(answer: Row) -> Iterator[str]:
         if row["form"] == answer["base"] or row["cost_ms"] is None:
             continue
         longer = f"{abs(row['cost_ms']):,.0f} ms {'longer' if row['cost_ms'] > 0 else 'shorter'}"
+        longer = longer if round(row["cost_ms"]) else "as long"
         yield (
             f"`{row['form']}` in `{row['place']}`: {row['early']} of {row['left']} exits early, {row['limited']} with "
             f"the application as the limit; a page, chunk or call takes {longer} "
@@ -159,7 +160,7 @@ def _cell(way: str, row: Row) -> str:
     if not row["trials"]:
         return "none"
     if way == "workload":
-        cost = "" if row["cost_ms"] is None else f", {row['cost_ms']:+,.0f}&nbsp;ms"
+        cost = "" if row["cost_ms"] is None else f", {round(row['cost_ms']):+,}&nbsp;ms"
         return f"{row['early']} of {row['left']} early{cost}{star}"
     if way == "window":
         return f"{row['bdps']:.2f} BDPs{star}"
