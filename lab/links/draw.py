@@ -204,9 +204,9 @@ class _Drawing:
         if way.buffer_bdps is None:
             return None
         bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
-        buffer_bytes = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
-        if buffer_bytes > MOST_BUFFER_BYTES:
-            rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {buffer_bytes:.4g})"
+        buffer_bytes = round(way.buffer_bdps * bdp_bytes)
+        if not SMALLEST_BUFFER_BYTES <= buffer_bytes <= MOST_BUFFER_BYTES:
+            rule = f"one of {SMALLEST_BUFFER_BYTES} to {MOST_BUFFER_BYTES} bytes (it is of {buffer_bytes:.4g})"
             raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
         return buffer_bytes
 

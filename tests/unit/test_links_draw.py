@@ -120,9 +120,10 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_or_recorded_rate_and_the_base_r
     recorded = {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bdps": 2}
     bdp_bytes = 2 * 1514 / STEP_S * 0.020
     assert drawn(profile(folder, recorded)).down.buffer_bytes == pytest.approx(2 * bdp_bytes, rel=0.002)
-    reported = refusal(profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10}))
-    assert "mine.yml: down.buffer_bdps=10" in reported
-    assert "must be one of at most 4294967295 bytes" in reported
+    for rate_mbps, delay_ms in ((1000, 10_000), (0.01, 10)):
+        reported = refusal(profile(folder, {"rate_mbps": rate_mbps, "delay_ms": delay_ms, "buffer_bdps": 10}))
+        assert "mine.yml: down.buffer_bdps=10" in reported
+        assert "must be one of 1514 to 4294967295 bytes" in reported
 
 
 @pytest.mark.parametrize(
