@@ -15,7 +15,8 @@ PER_STREAM = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual", "target_bitrate"
 
 def tests_of(path: Path, notes: list[str]) -> list[Node]:
     """Read every test of a file; `notes` gets where a stream of events is cut."""
-    tests = _joined(documents(path, _of_the_other_direction, notes))
+    found = documents(path, _of_the_other_direction, notes)
+    tests = _joined([one for each in found for one in (each.items() if isinstance(each.value, list) else [each])])
     if tests and tests[-1].value.get("end") is CUT:
         notes.append(f"Test {len(tests)}: its stream is cut before its end.")
     return tests
