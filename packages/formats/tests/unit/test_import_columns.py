@@ -155,6 +155,11 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
         ({"columns": "t_s=t,speed=rtt"}, "columns=speed: must be one of t_s, rate_down_mbps"),
         ({"columns": "t_s=t,rtt_ms=rtt [miles]"}, r"columns=rtt_ms [miles]: must be in one of s, ms, us, ns"),
         ({"columns": "t_s=t,rtt_ms"}, "columns=rtt_ms: must be like rate_down_mbps=DL_bitrate [kbit/s]"),
+        ({"columns": "t_s=t_ms"}, "columns=t_s=t_ms: must be given with its unit, as t_s=t_ms [ms]: without one"),
+        (
+            {"columns": "rate_down_mbps=DL (KBps)"},
+            "as rate_down_mbps=DL (KBps) [kB/s]: without one it is in Mbit/s",
+        ),
         ({"columns": "t_s=t,t_s=rtt"}, "must be a list that names each column of a recording once"),
         (
             {"columns": "t_s=t,rtt_ms=rtt", "separator": "dot"},
