@@ -71,6 +71,10 @@ HINTS = {
     "old_fack(": "FACK is gone",
     "old_ca_priv(": "use inet_csk_ca(sk)",
     "old_kill(": "use a kprobe, or the tracepoint tcp_probe, since Linux 4.19",
+    "old_autosize(": "a burst is (sk_pacing_rate >> sk_pacing_shift) / mss segments",
+    "old_set_fs(": "use kernel_read(), kernel_write(), since Linux 5.18",
+    "old_queue(": "sent packets are in tcp_rtx_queue_head(sk), a tree, since Linux 4.15",
+    ".check_set": "use .set, between BTF_KFUNCS_START and BTF_KFUNCS_END, or leave it out, since Linux 6.0",
     "MODULE_SUPPORTED_DEVICE": "leave MODULE_SUPPORTED_DEVICE out, since Linux 5.12",
     "register_kfunc_btf_id_set": "use register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set)",
 }

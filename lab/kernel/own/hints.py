@@ -145,6 +145,13 @@ CHANGES = (
         r"function .(NET|TCP)_(INC|ADD)_STATS_BH\b", "use __NET_INC_STATS and the like, with __ and without _BH", "4.7"
     ),
     Change(r"function .(NET|TCP)_(INC|ADD)_STATS_USER\b", "use NET_INC_STATS and the like, without _USER", "4.7"),
+    Change(
+        r"function .tcp_tso_autosize\b",
+        "a burst is (sk_pacing_rate >> sk_pacing_shift) / mss segments: bbr_tso_segs_goal in net/ipv4/tcp_bbr.c",
+        "4.16",
+    ),
+    Change(r"function .tcp_for_write_queue\w*", "sent packets are in tcp_rtx_queue_head(sk), a tree", "4.15"),
+    Change(r"function .[gs]et_(fs|ds)\b|.KERNEL_DS. undec|name .mm_segm", "use kernel_read(), kernel_write()", "5.18"),
     Change(r"function .prandom_bytes\b", "use get_random_bytes()", "6.1"),
     Change(r"function .prandom_u32_max\b", "use get_random_u32_below(limit)", "6.2"),
     Change(r"function .prandom_u32\b", "use get_random_u32()", "6.1"),
@@ -164,6 +171,7 @@ CHANGES = (
         "use register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set), or leave it out: only BPF needs it",
         "5.18",
     ),
+    Change(FIELD.format("check_set"), "use .set, between BTF_KFUNCS_START and BTF_KFUNCS_END, or leave it out", "6.0"),
     Change(r"before string constant", "leave MODULE_SUPPORTED_DEVICE out", "5.12", "MODULE_SUPPORTED_DEVICE"),
     Change(r"stdarg\.h: No such file", "include <linux/stdarg.h>", "5.16"),
     Change(r"asm/unaligned\.h: No such file", "include <linux/unaligned.h>", "6.12"),
