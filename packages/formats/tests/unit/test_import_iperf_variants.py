@@ -231,6 +231,13 @@ def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
     assert columns(file) == expected
 
 
+def test_a_last_interval_of_nearly_no_length_is_left_out_with_a_note(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text(IPERF3 + row(0, "8.4 Mbits") + "[  5]   1.00-1.04   sec  1.00 MBytes  210 Mbits/sec\n")
+    assert columns(file) == {"rate_up_mbps": [8.4]}
+    assert "The last interval, of 0.04 s, is left out." in importers.read(file).notes
+
+
 def test_text_of_several_tests_requires_which_one(tmp_path: Path) -> None:
     file = tmp_path / "iperf.txt"
     file.write_text("".join("Connecting to host a\n" + IPERF3 + row(0, f"{rate} Mbits") for rate in (8.4, 9.4)))
