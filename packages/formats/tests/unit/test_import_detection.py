@@ -107,6 +107,11 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
         ),
         ("HPING b (eth0 b): S set\nlen=44 ip=b ttl=64 seq=0 rtt=20.1 ms\n", "hping's: ping .*irtt .*columns"),
         ("192.0.2.1 : 20.1 - 22.1\n", "fping -C's, .*ping .*columns"),
+        ("10:00:00.1 IP 192.0.2.1.80 > 192.0.2.2.4000: Flags [.], length 0\n", "tcpdump's text: pcap .*tcpdump -w"),
+        ("traceroute to h (192.0.2.1), 30 hops max\n 1  gw (192.0.2.2)  1.2 ms\n", "traceroute's, .*ping, irtt"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS, .*git lfs pull"),
+        ("<!DOCTYPE html>\n<html></html>\n", "a web page: download"),
+        ("\n   Speedtest by Ookla\n\n    Download:    94.12 Mbps\n", "a speed test's, .*columns"),
     ],
 )
 def test_a_known_file_that_is_not_read_is_named_with_what_is(tmp_path: Path, content: str, words: str) -> None:
