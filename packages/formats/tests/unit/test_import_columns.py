@@ -71,10 +71,23 @@ def test_a_loss_may_be_a_column(tmp_path: Path) -> None:
     assert frame["lost"].to_list() == [False, True]
 
 
-def test_a_header_of_a_recordings_own_names_needs_no_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t_s,rtt_ms,lost\n0,20,0\n0.1,,1\n",
+        "t_s;rtt_ms;lost\n0,0;20,0;0\n0,1;;1\n",
+        "t_s\trtt_ms\tlost\n0\t20\t0\n0.1\t\t1\n",
+        "# by a script\n# t_s,rtt_ms,lost\n0,20,0\n0.1,,1\n",
+    ],
+)
+def test_a_header_of_a_recordings_own_names_needs_no_words(tmp_path: Path, text: str) -> None:
     file = tmp_path / "own.csv"
-    file.write_text("t_s,rate_down_mbps,rtt_ms\n0,1,20\n0.1,2,\n")
-    assert importers.read(file).frame.columns == ["t_s", "rate_down_mbps", "rtt_ms"]
+    file.write_text(text)
+    assert importers.read(file).frame.to_dict(as_series=False) == {
+        "t_s": [0.0, 0.1],
+        "rtt_ms": [20.0, None],
+        "lost": [False, True],
+    }
 
 
 def test_rows_out_of_order_are_sorted_only_where_that_is_requested(tmp_path: Path) -> None:
