@@ -96,7 +96,7 @@ def _probes(path: Path, lines: list[str], notes: list[str]) -> tuple[list[Probe]
     stamps, lines = _without_clocks(lines)
     prompt = next((number for number, line in enumerate(lines) if PROMPT.search(line)), -1)
     begin = next((number for number, line in enumerate(lines) if line and number > prompt), 0)
-    begin += not REPLY.search(lines[begin])  # a heading
+    begin += bool(lines) and not REPLY.search(lines[begin])  # a heading
     while begin < len(lines) and not lines[begin]:
         begin += 1
     end = next((number for number in range(begin, len(lines)) if not lines[number]), len(lines))
