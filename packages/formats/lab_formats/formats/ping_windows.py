@@ -77,8 +77,8 @@ def _times(path: Path, probes: list[Probe], interval_s: float) -> tuple[Seconds,
         raise field_error(path, "interval_s", interval_s, "left out: the lines have a clock")
     rtts_ms = [None if each.lost else each.rtt_ms or 0.0 for each in probes]  # below a millisecond as none
     rows = {"seq": range(len(probes)), "line": [each.line for each in probes], "stamp": [each.stamp for each in probes]}
-    t_s = by_stamp(path, pl.DataFrame(rows | {"rtt_ms": pl.Series(rtts_ms, dtype=pl.Float64)}))["t_s"].to_numpy()
-    return t_s - t_s[0], CLOCKED
+    timed = by_stamp(path, pl.DataFrame(rows | {"rtt_ms": pl.Series(rtts_ms, dtype=pl.Float64)}))
+    return (timed["t_s"] - timed["t_s"][0]).to_numpy(), CLOCKED
 
 
 def _lines(path: Path) -> list[str]:
