@@ -72,7 +72,7 @@ def _times(path: Path, probes: list[Probe], interval_s: float) -> tuple[Seconds,
     """Return when probes were sent, and by what: by the clock before their lines, where they have one."""
     if not any(each.stamp for each in probes):
         note = f"No clock: t_s is the probe's number times {interval_s:g} s (Windows waits a second by default)."
-        return np.arange(len(probes)) * float(interval_s), note
+        return np.arange(len(probes), dtype=np.float64) * interval_s, note
     if interval_s != INTERVAL_S:
         raise field_error(path, "interval_s", interval_s, "left out: the lines have a clock")
     rtts_ms = [None if each.lost else each.rtt_ms or 0.0 for each in probes]  # below a millisecond as none
