@@ -40,7 +40,7 @@ def test_what_nothing_fits_is_refused_with_the_way_out(tmp_path: Path, content: 
 
 
 def test_few_small_rising_numbers_may_be_times_or_delays(tmp_path: Path) -> None:
-    file = written(tmp_path, "12\n13\n13\n20\n")
+    file = written(tmp_path, "12\n13\n13\n20\n\n")
     with pytest.raises(UserError, match=r"must be given with --format, because several fit: leocc \(.*\), mahimahi \("):
         importers.read(file)
     assert importers.read(file, "mahimahi").frame["opportunities"].to_list() == [1, 2, 1]
