@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plain text of a test of iperf3 or iperf2: TCP or UDP, one stream or several, one way or both, at either end."""
 
-import re
 from pathlib import Path
 from typing import Literal
 
@@ -23,18 +22,18 @@ from lab_formats.reading.iperf3_tests import (
     rate_column,
 )
 from lab_formats.reading.iperf3_totals import believed
-from lab_formats.reading.iperf_rows import HEADING, Row, Text, texts_of
+from lab_formats.reading.iperf_rows import BEGINS, HEADING, Row, Text, texts_of
 from lab_formats.reading.iperf_ways import Way, at_client, is_udp, ways_of
 from lab_formats.reading.ramp import RULE
-from lab_formats.reading.text import line_error, read_lines
+from lab_formats.reading.text import line_error, read_lines, short
 
-FAILED = re.compile(r"^iperf3: (?:error|interrupt) - ")
+FAILED = ("iperf3: error - ", "iperf3: interrupt - ")
 UDP_MEANS = "UDP: what arrived is the capacity only where more was sent."
 
 
 def fits(head: Head) -> bool:
-    """Recognise the heading above the intervals, or the words with which a test fails before it."""
-    return any(HEADING.search(line) or FAILED.search(line) for line in head.lines)
+    """Recognise the heading above the intervals, or how the text of a test begins that failed before it."""
+    return head.first.startswith(BEGINS[:1] + FAILED) or any(HEADING.search(line) for line in head.lines)
 
 
 def read(
@@ -49,9 +48,11 @@ def read(
     `test` picks one test of several, from 1: the text does not state the pauses between them.
     """
     check_choices(path, ramp, user)
-    texts = texts_of(path, read_lines(path))
+    lines = read_lines(path)
+    texts = texts_of(path, lines)
     if not texts:
-        raise UserError(f"{path}: content: must be iperf's text with intervals")
+        said = next((f": it says '{short(line)}'" for line in lines if line.startswith(FAILED)), "")
+        raise UserError(f"{path}: content: must be iperf's text with intervals{said}")
     picked = _picked(path, texts, test)
     ways = ways_of(path, picked, at_client(texts[0]))
     (one,) = believed([(_test(path, ways, is_udp(picked), user), ways[0].totals)])
