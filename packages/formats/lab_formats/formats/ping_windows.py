@@ -17,7 +17,9 @@ from lab_formats.reading.ping_lines import STAMP
 from lab_formats.reading.ping_runs import CLOCKED, by_stamp
 from lab_formats.reading.text import line_error, read_bytes, short
 
-REPLY = re.compile(r"(?P<sign>[=<]) ?(?P<rtt>\d{1,9}) ?[^\d\s.=<]{2,6}(?: TTL ?= ?\d{1,3})?\.?$")
+REPLY = re.compile(  # Spanish has the unit m, too
+    r"(?P<sign>[=<]) ?(?P<rtt>\d{1,9}) ?(?:[^\d\s.=<]{1,8} TTL ?= ?\d{1,3}|[^\d\s.=<]{2,6})\.?$"
+)
 COUNTS = re.compile(
     r"= *(?P<sent>\d{1,9})\D{1,60}= *(?P<got>\d{1,9})\D{1,60}= *(?P<lost>\d{1,9})\D{1,60}\([^()\d]{0,20}\d"
 )

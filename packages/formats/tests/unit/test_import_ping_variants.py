@@ -172,6 +172,7 @@ def test_fping_of_one_target_is_read_and_of_two_refused(tmp_path: Path) -> None:
         ("Antwort von 192.0.2.1: Bytes=32 Zeit=41ms TTL=57\nZeitüberschreitung der Anforderung.\n", [41, None]),
         ("Réponse de 192.0.2.1 : octets=32 temps=7 ms TTL=57\nDélai d'attente de la demande dépassé.\n", [7, None]),
         ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12ms TTL=57\n", [12]),
+        ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12m TTL=57\n", [12]),
         ("Reply from 2001:db8::1: time=41ms \nReply from 192.0.2.7: Destination host unreachable.\n", [41, None]),
     ],
 )
