@@ -74,6 +74,8 @@ def _times(path: Path, probes: list[Probe], interval_s: float) -> tuple[Seconds,
     """Return when probes were sent, and by what: by the clock before their lines, where they have one."""
     if not any(each.stamp for each in probes):
         note = f"No clock: t_s is the probe's number times {interval_s:g} s (Windows waits a second by default)."
+        if any(each.lost for each in probes):
+            note += " A lost probe took its time-out, which the text does not state: 4 s by default."
         return np.arange(len(probes), dtype=np.float64) * interval_s, note
     if interval_s != INTERVAL_S:
         raise field_error(path, "interval_s", interval_s, "left out: the lines have a clock")

@@ -217,6 +217,7 @@ def test_windows_in_each_language_and_encoding_is_read(
 def test_the_last_probe_of_windows_may_be_lost_in_each_language(tmp_path: Path, encoding: str, text: str) -> None:
     found = read(tmp_path, text.replace("\n", "\r\n").encode(encoding))
     assert (found.format, found.frame["rtt_ms"].to_list()) == ("ping-windows", [41, None])
+    assert "A lost probe took its time-out, which the text does not state: 4 s by default." in found.notes[0]
 
 
 def test_a_last_line_of_windows_that_may_be_cut_is_left_out_with_a_note(tmp_path: Path) -> None:
