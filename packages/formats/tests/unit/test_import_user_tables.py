@@ -66,6 +66,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
         {"columns": "t_s=t,rate_down_mbps=r [kbps]"},
     ),
     "empty lines between rows": ("t,r\n\n0,12\n\n\n1,13\n", {}),
+    "a title above the header, with other separators": ("Speed log, run 3; home\nof 2024\n\nt;r\n0;12\n1;13\n", {}),
     "the header again": ("t,r\n0,12\nt,r\n1,13\n", {}),
     "line ends of an old Mac": ("t,r\r0,12\r1,13\r", {}),
     "several TABs as one blank": ("t\t\tr\n0\t\t12\n1\t\t13\n", {}),
