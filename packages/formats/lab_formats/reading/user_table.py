@@ -156,9 +156,7 @@ def _counts(first: pl.Series) -> bool:
 def _named(path: Path, names: list[str], rows: pl.Series, line: int) -> pl.DataFrame:
     if len(names) > MOST_COLUMNS:
         raise line_error(path, line, "columns", len(names), f"at most {MOST_COLUMNS}")
-    for name in names:
-        if name and names.count(name) > 1:
-            raise line_error(path, line, "header", name, "a name for each column, each once")
+    names = [name if names.count(name) == 1 else "" for name in names]  # which of two is meant, its place says
     placed = {place: name or str(place + 1) for place, name in enumerate(names) if name or str(place + 1) not in names}
     return pl.DataFrame([rows.list.get(place, null_on_oob=True).alias(name) for place, name in placed.items()])
 

@@ -148,7 +148,7 @@ def test_quoted_values_and_other_line_ends_are_read(tmp_path: Path) -> None:
         ("t,rtt\n0,10\n,20\n", "line 3: t=: must be a number"),
         ("t,rtt\n0,10\n1\n", "line 3: columns=1: must be 2, as in the other lines"),
         ("t,rtt\n0,10\n1,20,30\n", "line 3: columns=3: must be 2"),
-        ("t,t\n0,10\n", "line 1: header=t: must be a name for each column, each once"),
+        ("t,t\n0,10\n", "line 1: column=t: must be one of the file's: 1, 2"),
         ("time,rtt\n0,10\n", "line 1: column=t: must be one of the file's: time, rtt"),
         ("t,rtt\n", "content: must be a table with rows"),
         ('t,rtt\n0,"10\n1,20\n', "line 3: unexpected end of data: must be CSV"),

@@ -22,6 +22,7 @@ def rows(found: Recording) -> list[tuple[float | None, ...]]:
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "an index without a name, as pandas writes": (",t,r\n0,0,12\n1,1,13\n", {}),
     "an index that the header leaves out, as R writes": ('"t" "r"\n"1" 0 12\n"2" 1 13\n', {}),
+    "a name that stands twice, by its place": ("t,r,r\n0,12,5\n1,13,5\n", {"columns": "t_s=t,rate_down_mbps=2"}),
     "an empty last column": ("t,r,\n0,12,\n1,13,\n", {}),
     "separators at the ends of rows only": ("t,r\n0,12,\n1,13,\n", {}),
     "a separator at the end of the header only": ("t,r,\n0,12\n1,13\n", {}),
