@@ -65,6 +65,7 @@ def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
         ("64 bytes from a: seq 1 time 3 ms\n", "ping or ping-windows or irtt"),
         ("[  5] 0-1 sec 3 bits/sec\n", "iperf3-text or iperf3-json"),
         ("1\nx\n", "mahimahi or leocc or columns"),
+        ("1200\n" * 2000, "mahimahi or leocc or columns"),  # a constant rate is no time
         ("a,b\n1,2\n", "columns"),
         ("  0 192.0.2.1  56  57 41ms\n  sent=1 received=1 max-rtt=41ms\n", "columns"),  # RouterOS: no text of Windows
         (b"\x00\x01", "pcap or recording"),
