@@ -19,10 +19,11 @@ KEPT = {"kind", "image", "image-pull-policy", "network-mode"}  # of the defaults
 ACTS = {"exec", "sysctls", "startup-config", "stages"}  # change what a node does: never passed over where they stand
 NODE_FIELDS = set(
     """
-    aliases auto-remove binds cap-add certificate cmd components config cpu cpu-set credentials devices dns
-    enforce-startup-config entrypoint env env-files extras group healthcheck kernel labels license memory mgmt-ipv4
-    mgmt-ipv6 ports position publish restart-policy runtime shm-size startup-delay suppress-startup-config type user
-    sandbox version
+    aliases auto-remove binds cap-add certificate cgroup-parent cgroupns-mode cmd components config cpu cpu-set
+    credentials devices dns enforce-startup-config entrypoint env env-files extras group healthcheck hostname kernel
+    labels license link-apply-mode memory mgmt-ipv4 mgmt-ipv6 mgmt_ipv4 mgmt_ipv6 pid-mode ports position privileged
+    publish restart-policy runtime sandbox SANs security-opts shm-size startup-delay suppress-startup-config tmpfs type
+    user version volumes wait-for
     """.split()
 )
 ADDRESSES = {"ipv4", "ipv6"}  # of a link's ends

@@ -75,7 +75,7 @@ def test_long_links_other_fields_and_an_empty_node_are_the_same_as_the_short_for
         ends[0]["mac"] = "02:00:00:00:00:01"
         link.update(type="veth", endpoints=ends)
         del link["mtu"]
-    graph["nodes"]["server"] |= {"env": {"A": "b"}, "binds": ["a:b"], "mgmt-ipv4": "172.20.20.9"}
+    graph["nodes"]["server"] |= {"env": {"A": "b"}, "hostname": "s", "mgmt_ipv4": "172.20.20.9"}
     graph["kinds"] = {"linux": {"memory": "1Gb"}}
     changed |= {"prefix": "x", "settings": {}, "mgmt": {"network": "y"}}
     found = load_topology(written(tmp_path, changed), "test")

@@ -108,8 +108,7 @@ CHANGES = (
     Change(
         r"storage size of|has incomplete type", "use struct timespec64 or ktime_t", "5.6", r"struct time(val|spec)\b"
     ),
-    Change(r"function .setup_timer\b", "use timer_setup(timer, function, 0), whose function takes the timer", "4.15"),
-    Change(r"function .init_timer\b", "use timer_setup(timer, function, 0)", "4.15"),
+    Change(r"function .(setup|init)_timer\b", "use timer_setup(timer, function, 0): it takes the timer", "4.15"),
     Change(r"timer_list. has no member named .data\W", "use from_timer() in the timer's function", "4.15"),
     # fields of a socket
     Change(r"subscripted value is neither", "use tcp_min_rtt(tp), or minmax_get(&tp->rtt_min)", "4.9", r"rtt_min\["),
@@ -145,6 +144,9 @@ CHANGES = (
         r"function .(NET|TCP)_(INC|ADD)_STATS_BH\b", "use __NET_INC_STATS and the like, with __ and without _BH", "4.7"
     ),
     Change(r"function .(NET|TCP)_(INC|ADD)_STATS_USER\b", "use NET_INC_STATS and the like, without _USER", "4.7"),
+    Change(r"function .tcp_tso_autosize\b", "compute it as bbr_tso_segs_goal of net/ipv4/tcp_bbr.c does", "4.16"),
+    Change(r"function .tcp_for_write_queue\w*", "sent packets are in tcp_rtx_queue_head(sk), a tree", "4.15"),
+    Change(r"function .[gs]et_(fs|ds)\b|.KERNEL_DS. undec|name .mm_segm", "use kernel_read(), kernel_write()", "5.18"),
     Change(r"function .prandom_bytes\b", "use get_random_bytes()", "6.1"),
     Change(r"function .prandom_u32_max\b", "use get_random_u32_below(limit)", "6.2"),
     Change(r"function .prandom_u32\b", "use get_random_u32()", "6.1"),
@@ -164,6 +166,7 @@ CHANGES = (
         "use register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set), or leave it out: only BPF needs it",
         "5.18",
     ),
+    Change(FIELD.format("check_set"), "use .set, between BTF_KFUNCS_START and BTF_KFUNCS_END, or leave it out", "6.0"),
     Change(r"before string constant", "leave MODULE_SUPPORTED_DEVICE out", "5.12", "MODULE_SUPPORTED_DEVICE"),
     Change(r"stdarg\.h: No such file", "include <linux/stdarg.h>", "5.16"),
     Change(r"asm/unaligned\.h: No such file", "include <linux/unaligned.h>", "6.12"),

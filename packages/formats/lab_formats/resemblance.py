@@ -32,7 +32,7 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
     ),
     (
         r'"type"\s*:\s*"result"[\s\S]*"ping"|"download"\s*:\s*[\d.]+,\s*"upload"|"(?:downloadSpeed|bufferBloat)"'
-        r'|"ServerFQDN"|\AServer ID,Sponsor',
+        r'|"ServerFQDN"|\AServer ID,Sponsor|Speedtest by Ookla|^Download: [\d.]+ Mbit/s',
         "a speed test's, one summary per test and no series: columns reads a CSV of many as samples, --set "
         "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping' (Ookla's bandwidth is in B/s); "
         "iperf3-json and ndt7 read the intervals of one test",
@@ -50,6 +50,22 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
     (
         r"tcp_probe: family=|^[\d.]+ [\d.:]+:\d+ [\d.:]+:\d+ \d+ (?:0x)?[0-9a-f]+ (?:0x)?[0-9a-f]+ \d+ \d+ \d+ \d+",
         "tcp_probe's trace: ss reads 'ss -tin', ack-log a table of ACKs, pcap a capture of the same download",
+    ),
+    (
+        r"^(?:\S+ )?[\d:.]+ IP6? \S+ > \S+: ",
+        "tcpdump's text: pcap reads the capture itself, which 'tcpdump -w FILE' writes",
+    ),
+    (
+        r"\Atraceroute6? to |\ATracing route ",
+        "traceroute's, a few probes per hop without times: ping, irtt and columns read a series of probes",
+    ),
+    (
+        r"\Aversion https://git-lfs\.",
+        "a pointer of Git LFS, whose content is not here: 'git lfs pull' fetches it",
+    ),
+    (
+        r"(?i)\A\s*<(?:!doctype html|html)",
+        "a web page: download the file itself",
     ),
     (
         r"^HPING |^len=\d+ ip=.* rtt=",

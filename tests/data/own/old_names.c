@@ -103,3 +103,8 @@ static void __exit old_unregister(void)
 module_init(old_register);
 module_exit(old_unregister);
 MODULE_LICENSE("GPL");
+#include <linux/btf.h>
+static u32 old_autosize(struct sock *sk, struct tcp_sock *tp) { return tcp_tso_autosize(sk, tp->mss_cache, 4); }
+static void old_set_fs(void) { set_fs(get_ds()); }
+static void old_queue(struct sock *sk, struct sk_buff *skb) { tcp_for_write_queue(skb, sk); }
+static const struct btf_kfunc_id_set old_set = { .owner = THIS_MODULE, .check_set = NULL };

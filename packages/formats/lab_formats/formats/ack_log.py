@@ -41,8 +41,8 @@ FIRST_STEPS = 50  # in which the greatest common divisor of the steps is the MSS
 
 
 def fits(head: Head) -> bool:
-    """Recognise two of the columns' names."""
-    return len(head.header & NAMES) >= LEAST_NAMES
+    """Recognise two of the columns' names; t_s is the clock of a recording."""
+    return len(head.header & NAMES) >= LEAST_NAMES and "t_s" not in head.header
 
 
 def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int = INITIAL_WINDOW_PKTS) -> Recording:

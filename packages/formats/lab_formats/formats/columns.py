@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Any table of text, its columns named by who imports it: CSV, TSV or blanks, with or without a header."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -25,9 +26,14 @@ Choice = Literal["refuse", "spread"]
 
 
 def fits(head: Head) -> bool:
-    """Recognise a CSV whose header is a recording's own column names."""
-    names = head.header - {""}  # an index has none
-    return "t_s" in names and len(names) > 1 and names <= DTYPES.keys() - {"opportunities"}
+    """Recognise a table whose header, also behind comments or in one, is a recording's own column names."""
+    for line in head.lines:
+        names = {word.strip('"') for word in re.split(r"[,;\t| #]+", line)} - {""}  # an index has none
+        if len(names) > 1 and names & set(CLOCKS) and names <= UNITS.keys():
+            return True
+        if not line.startswith("#"):
+            break
+    return False
 
 
 def read(

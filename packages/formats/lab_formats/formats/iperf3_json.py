@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """iperf3's JSON: one test or several in a file, failed ones among them; also as `--json-stream` writes it."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -14,11 +15,13 @@ from lab_formats.reading.iperf3_tests import GOODPUT, USER, Test, check_choices,
 from lab_formats.reading.iperf3_totals import believed, totals_of
 from lab_formats.reading.ramp import RULE
 
+BEGIN = re.compile(r"^[\s\[]*\{", re.MULTILINE)  # a warning may stand above it, or a list around it
+
 
 def fits(head: Head) -> bool:
     """Recognise the members that iperf3 begins with."""
     text = "\n".join(head.lines)
-    if not text.lstrip().startswith("{") or '"start"' not in text or '"round_trips"' in text:
+    if not BEGIN.search(text) or '"start"' not in text or '"round_trips"' in text:
         return False
     return '"intervals"' in text or '"event"' in text
 

@@ -18,20 +18,22 @@ from lab_formats.reading.iperf3_tests import (
     Test,
     check_choices,
     cut_ramps,
+    loss_column,
     rate_column,
 )
 from lab_formats.reading.iperf3_totals import believed
-from lab_formats.reading.iperf_rows import HEADING, Row, Text, texts_of
+from lab_formats.reading.iperf_rows import BEGINS, HEADING, Row, Text, texts_of
 from lab_formats.reading.iperf_ways import Way, at_client, is_udp, ways_of
 from lab_formats.reading.ramp import RULE
-from lab_formats.reading.text import line_error, read_lines
+from lab_formats.reading.text import line_error, read_lines, short
 
+FAILED = ("iperf3: error - ", "iperf3: interrupt - ")
 UDP_MEANS = "UDP: what arrived is the capacity only where more was sent."
 
 
 def fits(head: Head) -> bool:
-    """Recognise the heading above the intervals."""
-    return any(HEADING.search(line) for line in head.lines)
+    """Recognise the heading above the intervals, or how the text of a test begins that failed before it."""
+    return head.first.startswith(BEGINS[:1] + FAILED) or any(HEADING.search(line) for line in head.lines)
 
 
 def read(
@@ -46,9 +48,11 @@ def read(
     `test` picks one test of several, from 1: the text does not state the pauses between them.
     """
     check_choices(path, ramp, user)
-    texts = texts_of(path, read_lines(path))
+    lines = read_lines(path)
+    texts = texts_of(path, lines)
     if not texts:
-        raise UserError(f"{path}: content: must be iperf's text with intervals")
+        said = next((f": it says '{short(line)}'" for line in lines if line.startswith(FAILED)), "")
+        raise UserError(f"{path}: content: must be iperf's text with intervals{said}")
     picked = _picked(path, texts, test)
     ways = ways_of(path, picked, at_client(texts[0]))
     (one,) = believed([(_test(path, ways, is_udp(picked), user), ways[0].totals)])
@@ -73,24 +77,27 @@ def _test(path: Path, ways: list[Way], udp: bool, user: str) -> Test:
     """Make the test of its directions."""
     ways = [way for way in ways if way.rows]
     if not ways:
-        raise UserError(f"{path}: content: must be iperf's text with intervals that were not omitted")
+        rule = "intervals that were not omitted: -i 0 prints none, totals alone"
+        raise UserError(f"{path}: content: must be iperf's text with {rule}")
     first, notes = ways[0], tuple(note for way in ways for note in way.notes)
-    column, rows, more = rate_column(first.from_server, user), first.rows, _more(first.rows, udp)
+    column, rows = rate_column(first.from_server, user), first.rows
+    more, found = _more(rows, udp)
     if len(ways) > 1:
         rows, other, left_out = _alongside(path, rows, ways[1].rows)
         more = {OTHER_WAY[column]: pl.Series([row.rate_mbps for row in other])}
-        notes = (TWO_WAY, *notes, *left_out)
+        notes, found = (TWO_WAY, *notes, *left_out), []
     starts, ends, rates = (np.array([getattr(row, name) for row in rows]) for name in ("start_s", "end_s", "rate_mbps"))
-    return Test(1, None, udp, column, first.sent, starts, ends, rates, more, notes)
+    return Test(1, None, udp, column, first.sent, starts, ends, rates, more, (*notes, *found))
 
 
-def _more(rows: list[Row], udp: bool) -> dict[str, pl.Series]:
+def _more(rows: list[Row], udp: bool) -> tuple[dict[str, pl.Series], list[str]]:
     more: dict[str, pl.Series] = {}
+    notes: list[str] = []
     if not udp and all(row.retransmits is not None for row in rows):
         more["retransmits_pkts"] = pl.Series([row.retransmits for row in rows], dtype=pl.UInt32)
-    if all(row.lost_pct is not None for row in rows):
-        more["loss_pct"] = pl.Series([row.lost_pct for row in rows], dtype=pl.Float64)
-    return more
+    if all(row.receives for row in rows):
+        more["loss_pct"], notes = loss_column([row.lost_pct for row in rows])
+    return more, notes
 
 
 def _alongside(path: Path, rows: list[Row], others: list[Row]) -> tuple[list[Row], list[Row], tuple[str, ...]]:

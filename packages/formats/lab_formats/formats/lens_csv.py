@@ -33,7 +33,8 @@ def read(path: Path) -> Recording:
 
 
 def _irtt(table: Table) -> Recording:
-    marks = [table.numbers(name, low=-SLOWEST_MS if name != "rtt" else -1.0) for name in ("rtt", "uplink", "downlink")]
+    lows_ms = {"rtt": -1.0, "uplink": -SLOWEST_MS, "downlink": -SLOWEST_MS}
+    marks = [table.numbers(name, low, SLOWEST_MS) for name, low in lows_ms.items()]
     lost = (marks[0] == -1) | ((marks[0] == 0) & ((marks[1] == -1) | (marks[2] == -1)))
     _refuse_odd(table, marks[0], lost)
     rtt = pl.select(pl.when(~lost).then(marks[0]).alias("rtt_ms")).to_series()

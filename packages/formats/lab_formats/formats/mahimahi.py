@@ -8,16 +8,19 @@ import numpy as np
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.delivery_lines import opportunities
-from lab_formats.reading.whole_numbers import head_integers
+from lab_formats.reading.whole_numbers import SHORT_LINES, head_integers
 
 LATEST_START_MS = 3_600_000  # a recording begins near its own 0
 DIRECTIONS = {".down": "network to user", ".up": "user to network"}
 
 
 def fits(head: Head) -> bool:
-    """Recognise whole numbers that never fall."""
+    """Recognise whole numbers that never fall; many that are all the same are a rate."""
     numbers = head_integers(head)
-    return numbers is not None and 0 <= numbers[0] <= LATEST_START_MS and bool((np.diff(numbers) >= 0).all())
+    if numbers is None or not 0 <= numbers[0] <= LATEST_START_MS:
+        return False
+    moves = len(numbers) < SHORT_LINES or numbers[-1] > numbers[0]
+    return moves and bool((np.diff(numbers) >= 0).all())
 
 
 def read(path: Path) -> Recording:

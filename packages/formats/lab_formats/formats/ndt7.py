@@ -42,7 +42,7 @@ def read(path: Path) -> Recording:
 
 def _measured(found: list[Node], path: Path) -> list[Node]:
     """Return the measurements of a download; an upload's sender is the client, whose TCP the test does not show."""
-    if found[0].get("Key"):
+    if found and found[0].get("Key"):
         values = [one.at("Value") for one in found if (key := one.get("Key")) and key.value == "measurement"]
         return [value for value in values if value.at("Test").value == "download"]
     if len(found) != 1:

@@ -123,7 +123,7 @@ def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.D
 def _dates(text: pl.Series, form: str | None) -> pl.Series:
     if form is not None:
         return text.str.to_datetime(form, strict=False, time_unit="us")
-    text = text.str.replace(r" ?(?:UTC|GMT)$", "Z")
+    text = text.str.replace(r" ?(?:UTC|GMT)$", "Z").str.replace(r"(:\d\d),(\d+)", "$1.$2")  # ISO 8601 has both marks
     zoned = bool(text.str.contains(r"(?:Z|[+-]\d\d:?\d\d)$").all())
     whole = text.str.replace(" ", "T", literal=True).str.replace(r"Z$", "+00:00")
     with_seconds = "%Y-%m-%dT%H:%M:%S%.f" + ("%#z" if zoned else "")

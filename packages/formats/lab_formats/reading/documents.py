@@ -68,15 +68,20 @@ def _stands_twice(name: str) -> str:
 
 
 def documents(
-    path: Path, second: Callable[[str], str | None] = _stands_twice, notes: list[str] | None = None
+    path: Path,
+    second: Callable[[str], str | None] = _stands_twice,
+    notes: list[str] | None = None,
+    mended: Callable[[str], str] = str,
 ) -> list[Node]:
     """Read the JSON documents of a file; UserError with the line where one is broken.
 
     second: what names a member of a name that the object has already (None: it is left out); it refuses, unless the
     tool that wrote the file has a rule for such members.
-    notes: where given, a last line that the file's end cuts is left out and noted here, behind other documents.
+    notes: where given, a last line that the file's end cuts is left out and noted here, behind other documents; so are
+    lines of words before the first one, such as warnings.
+    mended: what makes JSON of what a tool wrote instead.
     """
-    text = read_text(path)
+    text = mended(read_text(path))
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -101,6 +106,11 @@ def documents(
             if notes is not None and found and "\n" not in text[at:].rstrip():
                 notes.append(f"The last line is cut, and left out: {short(text[at:].strip())}.")
                 break
+            if notes is not None and not found and text[at].isalpha() and "\n" in text[at:]:
+                end = text.index("\n", at)
+                notes.append(f"A line before the JSON is passed over: {short(text[at:end])}.")
+                at = end
+                continue
             raise UserError(f"{path}: line {error.lineno}: {error.msg}: must be JSON") from None
         except (RecursionError, ValueError) as error:
             raise UserError(f"{path}: line {line}: {short(error)}: must be JSON") from None

@@ -23,6 +23,7 @@ MAGICS = tuple(struct.pack(f"{order}I", magic) for magic in (*PCAP, SECTION) for
 PCAP_HEAD, BLOCK_LEAST, INTERFACE_HEAD, PACKET_HEAD = 24, 12, 16, 28
 TSRESOL, FCSLEN, TSOFFSET = 9, 13, 14  # options of an interface
 LINK_TYPE, FCS_KNOWN = 0x03FFFFFF, 1 << 26  # of a pcap file's last field; above them 16-bit words of the FCS
+LEAST_FCS_BITS = 16  # the format has its length in bits, and its example in bytes: writers differ
 LONGEST = 1 << 24  # bytes of a record, as in libpcap
 
 
@@ -145,7 +146,8 @@ def _interface(path: Path, body: bytes, order: str, number: int) -> Interface:
     ticks_per_s = 1 << (resolution & 0x7F) if resolution & 0x80 else 10**resolution
     offset = found.get(TSOFFSET, b"")
     offset_s = struct.unpack(f"{order}q", offset)[0] if len(offset) == 8 else 0
-    return Interface(number, link, ticks_per_s, (found.get(FCSLEN) or b"\0")[0], offset_s)
+    fcs = (found.get(FCSLEN) or b"\0")[0]
+    return Interface(number, link, ticks_per_s, fcs // 8 if fcs >= LEAST_FCS_BITS else fcs, offset_s)
 
 
 def _cut(what: str, number: int) -> str:

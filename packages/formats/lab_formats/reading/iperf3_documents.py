@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tests of a JSON file of iperf3, each as one document, whichever way iperf3 wrote it."""
 
+import re
 from pathlib import Path
 
 from lab_formats.reading.documents import Node, documents
@@ -8,6 +9,7 @@ from lab_formats.reading.documents import Node, documents
 # Before 3.11 iperf3 wrote both directions of a two-way test under one name, that of the server's data second
 # (src/iperf_api.c, iperf_print_intermediate and iperf_print_results).
 BOTH_WAYS = ("sum", "sum_sent", "sum_received")
+NO_PACKETS = re.compile(r'(?<="lost_percent":)\s*-?nan\b')  # until 3.1, of an interval without packets: no JSON
 CUT = {"cut": True}  # the end of a test whose stream has none
 # Members of `start` that iperf3 writes once per stream (src/iperf_tcp.c, iperf_udp.c, iperf_server_api.c).
 PER_STREAM = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual", "target_bitrate", "fq_rate", "tcp_mss")
@@ -15,7 +17,8 @@ PER_STREAM = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual", "target_bitrate"
 
 def tests_of(path: Path, notes: list[str]) -> list[Node]:
     """Read every test of a file; `notes` gets where a stream of events is cut."""
-    tests = _joined(documents(path, _of_the_other_direction, notes))
+    found = documents(path, _of_the_other_direction, notes, lambda text: NO_PACKETS.sub("null", text))
+    tests = _joined([one for each in found for one in (each.items() if isinstance(each.value, list) else [each])])
     if tests and tests[-1].value.get("end") is CUT:
         notes.append(f"Test {len(tests)}: its stream is cut before its end.")
     return tests

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One test of iperf3's JSON: its intervals, and what may be believed of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -83,7 +84,8 @@ def read_test(document: Node, number: int, user: str) -> Test:
     start, intervals = document.at("start"), list(document.at("intervals").items())
     stamp = start.get("timestamp")
     clock_s = stamp.at("timesecs").number(0, LATEST_S) if stamp else None
-    failed = _why_failed(document, intervals)
+    error = document.get("error")
+    failed = _why_failed(document, intervals, error)
     none = np.empty(0)
     if failed:
         return Test(number, clock_s, False, "", False, none, none, none, {}, (f"Test {number} left out: {failed}.",))
@@ -106,7 +108,10 @@ def read_test(document: Node, number: int, user: str) -> Test:
     else:
         more, found = _more(sums)
     sent = reverse == (start.get("accepted_connection") is not None)
-    notes = (*found, *words)
+    until = (
+        [f"Test {number}: iperf3 ended with '{short(error.value)}': its intervals until then count."] if error else []
+    )
+    notes = (*found, *words, *until)
     test = Test(number, clock_s, udp, column, sent, starts, ends, _rates(sums, late), more, notes)
     return _without_hair(test)
 
@@ -140,10 +145,11 @@ def _without_hair(test: Test) -> Test:
     return replace(test, starts_s=starts, ends_s=ends, rates_mbps=rates, more=more, notes=(*test.notes, note))
 
 
-def _why_failed(document: Node, intervals: list[Node]) -> str:
-    error = document.get("error")
+def _why_failed(document: Node, intervals: list[Node], error: Node | None) -> str:
+    """Return why a test has nothing to read; one that was interrupted has what it carried until then."""
     if error is not None:
-        return f"iperf3 ended with '{short(error.value)}'"
+        carried = any(one.at("sum", "bits_per_second").number() for one in intervals)
+        return "" if carried else f"iperf3 ended with '{short(error.value)}'"
     if not intervals or not document.at("end").value:
         return "it has no intervals" if not intervals else "it has no end"
     return ""
@@ -163,10 +169,18 @@ def _more(sums: list[Node]) -> tuple[dict[str, pl.Series], list[str]]:
     retransmits = [node.whole(0, 2**32 - 1) for one in sums if (node := one.get("retransmits"))]
     if len(retransmits) == len(sums):
         found["retransmits_pkts"] = pl.Series(retransmits, dtype=pl.UInt32)
-    lost = [node.number(-INFINITE) for one in sums if (node := one.get("lost_percent"))]
+    lost = [node for one in sums if (node := one.get("lost_percent"))]
     if len(lost) == len(sums):
-        shares = pl.Series(lost, dtype=pl.Float64)
-        found["loss_pct"] = pl.select(pl.when(shares.is_between(0, 100)).then(shares)).to_series()
-        if wrong := found["loss_pct"].null_count():
-            notes.append(f"{wrong} intervals state a loss outside 0 to 100 % (a bug of iperf3): their loss is missing.")
+        shares = [None if node.value is None else node.number(-INFINITE) for node in lost]  # null: of no packets
+        found["loss_pct"], more = loss_column(shares)
+        notes += more
     return found, notes
+
+
+def loss_column(shares: Sequence[float | None]) -> tuple[pl.Series, list[str]]:
+    """Return the shares of loss in %, those that are none missing, and a note on them."""
+    stated = pl.Series(shares, dtype=pl.Float64)
+    column = pl.select(pl.when(stated.is_between(0, 100)).then(stated).alias("loss_pct")).to_series()
+    missing = column.null_count()
+    words = f"{missing} intervals state no loss from 0 to 100 % (no packets, or a bug of iperf3): theirs is missing."
+    return column, [words] if missing else []

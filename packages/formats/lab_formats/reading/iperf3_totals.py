@@ -27,9 +27,10 @@ def believed(tests: list[tuple[Test, Totals | None]]) -> list[Test]:
     """Replace senders' own intervals by the receivers' means where they are not what arrived.
 
     TCP: a proxy in the path takes data faster than the link carries it and answers the sender itself; what it did in
-    one test it may have done in each. UDP: nothing holds a sender to what the link carries.
+    one test it may have done in each. Of an interrupted test the receiver's report never comes, which shows nothing.
+    UDP: nothing holds a sender to what the link carries.
     """
-    proxied = any(total and not test.udp and total.got_bytes < ALIKE * total.sent_bytes for test, total in tests)
+    proxied = any(total and not test.udp and 0 < total.got_bytes < ALIKE * total.sent_bytes for test, total in tests)
     return [_arrived(test, total, proxied) for test, total in tests]
 
 
@@ -37,6 +38,8 @@ def totals_of(document: Node, test: Test) -> Totals | None:
     """Return the sums of a test of which a client's intervals are the sender's; None of any other, or without sums."""
     if not len(test.rates_mbps) or not test.sent or document.at("start").get("accepted_connection"):
         return None  # a server does not learn what its client received
+    if test.udp and document.get("error"):
+        return None  # nor does a client that was interrupted
     end = document.at("end")
     sent, received, both = (end.get(name) for name in ("sum_sent", "sum_received", "sum"))
     if sent is not None and received is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.traces.columns import FASTEST_MBPS, LONGEST_S
 from lab_formats.reading.text import line_error
 
-ID = r"(?:^|[\s:\]])\[ *(?P<id>\*?\d{1,4}|SUM|FD\d+)(?:-\d+)?\](?:\[(?P<role>[TR]X-[CS])\])?"  # * of iperf2: reverse
+ID = r"(?:^|[\s:\]]|\^C)\[ *(?P<id>\*?\d{1,4}|SUM|FD\d+)(?:-\d+)?\](?:\[(?P<role>[TR]X-[CS])\])?"
 HEADING = re.compile(r"(?:^|[\s:\]])\[ *(?:ID|SUM-cnt)\](?:\[Role\])? +Interval +Transfer +(?:Bitrate|Bandwidth)")
 ANY = re.compile(ID)
 ROW = re.compile(
@@ -19,7 +19,7 @@ DATAGRAMS = re.compile(r"^ +(?:[\d.]+ ms +)?(?P<lost>-?\d{1,15}) */ *(?P<all>\d{
 RETRANSMITS = re.compile(r"^ +(?P<retr>\d+)(?: +[\d.]+ [KMG]?Bytes)? *$")
 LOCAL = re.compile(rf"{ID} local \S+ port (?P<port>\d+) connected (?:to|with) ")
 NO_RATE = re.compile(
-    rf"{ID} (?:local|Sent|Server|WARNING|sent|MSS|\((?:sender|receiver) stat|.* received out-of-order)"
+    rf"{ID} (?:local|Sent|Server|WARNING|sent|MSS|\((?:sender|receiver) stat|.* received out-of-order|.* -?nan )"
 )
 WORDS = r"sender|receiver|\(omitted\)"
 BEGINS = ("Connecting to host", "Accepted connection from", "Client connecting to", "Server listening on")
@@ -45,7 +45,8 @@ class Row:
     rate_mbps: float
     size_mbit: float
     retransmits: int | None
-    lost: tuple[int, int] | None  # of how many datagrams
+    lost: tuple[int, int] | None  # of how many datagrams, where it is a share
+    receives: bool  # the line states a loss, be it a share or none
     word: str  # at the line's end: sender, receiver, (omitted)
 
     @property
@@ -110,6 +111,7 @@ def _row(path: Path, number: int, line: str, last: bool) -> Row | None:
         _number(path, number, "transfer", match["size"], 1e18) * MBPS[match["of"]] * IN_BYTES.get(match["of"], 1.0),
         int(_number(path, number, "retr", retransmits["retr"], 1e9)) if retransmits else None,
         _counts(int(lost["lost"]), int(lost["all"])) if lost else None,
+        bool(lost),
         (re.findall(WORDS, more) or [""])[-1],
     )
 

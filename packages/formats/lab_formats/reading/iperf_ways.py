@@ -83,16 +83,16 @@ def _sends(text: Text) -> bool:
 
 def _way(path: Path, text: Text, from_server: bool, sent: bool, rows: list[Row], single: list[Row]) -> Way:
     sums = _summaries(rows)
-    kept = _in_order(path, [row for row in rows if row not in sums])
+    kept, notes = _without_hair([row for row in rows if row not in sums])
+    _check_order(path, kept)
     totals: Totals | None = None
-    notes: tuple[str, ...] = ()
     if sent and kept and is_udp(text):
         stated = [[row for row in found if row.lost and row.word != "sender"] for found in (sums, _summaries(single))]
         totals = _udp_totals(text, kept, stated[0] or stated[1])
     elif sent and kept:
         totals = _tcp_totals(sums)
         if text.says("connected with", "Client connecting to") and _is_short(kept, 0.95 * kept[0].end_s):
-            kept, notes = kept[:-1], (DRAINED,)
+            kept, notes = kept[:-1], (*notes, DRAINED)
     return Way(from_server, sent, kept, totals, notes)
 
 
@@ -128,10 +128,15 @@ def _is_short(rows: list[Row], least_s: float) -> bool:
     return len(rows) > 1 and rows[-1].end_s - rows[-1].start_s < least_s
 
 
-def _in_order(path: Path, rows: list[Row]) -> list[Row]:
-    """Return the intervals of one direction without a last one of nearly no length; UserError where one is missing."""
-    if rows and _is_short(rows, HAIR * (rows[0].end_s - rows[0].start_s)):
-        rows = rows[:-1]
+def _without_hair(rows: list[Row]) -> tuple[list[Row], tuple[str, ...]]:
+    """Leave out a last interval of nearly no length."""
+    if not rows or not _is_short(rows, HAIR * (rows[0].end_s - rows[0].start_s)):
+        return rows, ()
+    return rows[:-1], (f"The last interval, of {rows[-1].end_s - rows[-1].start_s:.2f} s, is left out.",)
+
+
+def _check_order(path: Path, rows: list[Row]) -> None:
+    """Refuse intervals of one direction that do not follow one another."""
     end_s = rows[0].start_s if rows else 0.0
     for row in rows:
         if row.stream != rows[0].stream:
@@ -139,7 +144,6 @@ def _in_order(path: Path, rows: list[Row]) -> list[Row]:
         if row.start_s != end_s or row.end_s <= row.start_s:
             raise line_error(path, row.line, "start", row.start_s, f"{end_s}, the end before, and below its own end")
         end_s = row.end_s
-    return rows
 
 
 def _bytes(row: Row) -> float:

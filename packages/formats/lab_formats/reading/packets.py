@@ -56,19 +56,26 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     """Read a capture's IP packets in the order of time; `notes` gets what was left out."""
     found: list[Packet] = []
     counts: Counter[str] = Counter()
+    others: Counter[str] = Counter()  # link types that are not read
     start_ns: int | None = None
     for frame in frames(path, read_bytes(path), notes):
         counts["frames"] += 1
         if counts["frames"] > MOST_PACKETS:
             raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
+        if frame.interface.link not in LINKS:
+            others[link_name(frame.interface.link)] += 1
+            continue
         start_ns = frame.t_ns if start_ns is None else start_ns
         try:
-            packet = _packet(path, frame, (frame.t_ns - start_ns) / 1e9, counts)
+            packet = _packet(frame, (frame.t_ns - start_ns) / 1e9, counts)
         except (struct.error, IndexError):
             counts["broken"] += 1
             continue
         if packet:
             found.append(packet)
+    if not found and others:
+        rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
+        raise field_error(path, "link type", " and ".join(others), rule)
     if not found:
         why = "".join(f", {counts[each]} {each}" for each in WHY.values() if counts[each])
         frames_read = f"{counts['frames']} frames, none with a whole IP header{why}"
@@ -78,6 +85,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
         raise UserError(f"{path}: packets: must hold {rule}")
     if counts["broken"]:
         notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")
+    notes += [f"{count} frames are of link type {name}: left out." for name, count in others.items()]
     notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
     if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
         notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
@@ -92,12 +100,9 @@ def address_of(path: Path, text: str) -> bytes:
         raise field_error(path, "user", text, "an IP address") from None
 
 
-def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
+def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     """Read the packet of a frame, where it is one of IP; IndexError or struct.error where it is cut."""
     link, data = frame.interface.link, frame.data
-    if link not in LINKS:
-        rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
-        raise field_error(path, "link type", link_name(link), rule)
     at = LINKS[link][1](data)
     if at < 0:
         counts[WHY.get(at, "other")] += 1

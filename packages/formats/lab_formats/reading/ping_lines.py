@@ -9,7 +9,7 @@ from lab.traces.columns import SLOWEST_MS
 from lab_formats.reading.text import line_error
 
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
-_ZONE = r"(?: [AP]M)?(?: [A-Z]{3,5})?"
+_ZONE = r"(?: [AP]M)?(?: (?:[A-Z]{2,4}[ABCKT]|[+-]\d\d(?:\d\d)?))?"  # neither PING nor ICMP
 CLOCK = (  # before a line: of --apple-time, ts, date, and loggers
     rf"{_TIME}|\d{{9,10}}(?:\.\d+)?|\d{{13}}|\d{{16}}|\d{{19}}|\d{{1,8}}\.\d+"
     rf"|\d{{4}}[-/.]\d\d[-/.]\d\d[T _-]{_TIME}(?:Z|[+-]\d\d:?\d\d)?|\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {_TIME}"
@@ -34,12 +34,12 @@ FPING = (
 _ADDRESS = r"\d+(?:\.\d+){3}|[0-9a-f]{1,4}:[0-9a-f:]*:"  # before which some languages have no word
 UNANSWERED = rf"^(?:\D|{_ADDRESS}).*\b{_SEQ}\b.*$"  # unreachable, expired, timed out, no answer yet
 TIMED_OUT = r"^Request (\d+) timed out$"  # Cisco NX-OS
-START = r"^(?:PING6?|Ping)(?: (?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
+START = r"^(?:PING6?|Ping)(?: +(?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
 SENT = r"^\D{0,20}(?P<sent>\d+)[ ,][^:]*(?:\d ?%|% ?\d).*$"
 TOTAL = rf" (?P<total>\d+) ?{_MS}$"
 OTHER = (
     r"^$|^-{2,4}.*-{2,4}$|^\S+(?: \S+)? min/avg/max.*$|^[^\d/]+/[^\d/]+/\D+ ?[\d.,]+/[\d.,]+/.*$"
-    r"|^pipe \d+$|^(?:Start|End) time: \d+$"
+    r"|^pipe \d+\b.*$|^[.E\x08 ]+$|^\r?\d+/\d+ packets, .*$|^(?:Start|End) time: \d+$"
     r"|^ping6?: .*$|^(?i:warning): .*$|^PATTERN: .*$|^ai->ai_family: .*$|^wrong data byte .*$|^#\d+\t.*$"
     r"|^Vr HL TOS .*$|^ \d +\d +[0-9a-f]{2} +[0-9a-f]{4} .*$"
     r"|^(?:RR|TS): .*$|^\t\S.*$"  # routes and time stamps

@@ -19,6 +19,7 @@ from lab_formats.reading.text import line_error
 Whole = NDArray[np.int64]
 WRAP = 65_536  # icmp_seq has 16 bits
 COMMON_S, DAY_S = 1.0, 86_400.0
+CLOCKED = "t_s is when a probe was sent: the line's clock less the RTT; lost probes lie evenly between."
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def on_one_clock(path: Path, runs: list[Run], interval_s: float | None) -> tuple
     if stamped == {True}:
         if interval_s is not None:
             raise field_error(path, "interval_s", interval_s, "left out: the lines have a clock")
-        timed = [_by_stamp(path, probes) for probes in tables]
-        notes.append("t_s is when a probe was sent: the line's clock less the RTT; lost probes lie evenly between.")
+        timed = [by_stamp(path, probes) for probes in tables]
+        notes.append(CLOCKED)
     else:
         timed = _by_number(path, runs, tables, interval_s, notes)
     frame = pl.concat(timed)
@@ -93,7 +94,8 @@ def _unwrapped(seq: Whole) -> Whole:
     return np.asarray(seq + WRAP * np.cumsum((jumps < -WRAP // 2).astype(np.int64) - (jumps > WRAP // 2)))
 
 
-def _by_stamp(path: Path, probes: pl.DataFrame) -> pl.DataFrame:
+def by_stamp(path: Path, probes: pl.DataFrame) -> pl.DataFrame:
+    """Return t_s, rtt_ms, lost of probes of which line, seq, stamp and rtt_ms are known."""
     answered = probes.filter(pl.col("rtt_ms").is_not_null())
     stamps = _stamps(path, answered)
     sent_s = stamps.to_numpy() - answered["rtt_ms"].to_numpy() / 1e3
@@ -144,7 +146,7 @@ def _clocks(text: pl.Series) -> Iterator[pl.Series]:
     yield of_day + DAY_S * (of_day.diff() < -DAY_S / 2).fill_null(False).cum_sum()
     words = (
         text.str.replace(r"^[A-Z][a-z]{2},? ([A-Z]|\d{1,2} [A-Z])", "$1")
-        .str.replace(r" [A-Z]{3,5}\b", "")
+        .str.replace(r" (?:[A-Z]{3,5}\b|[+-]\d\d(?:\d\d)?( |$))", "$1")
         .str.replace(r" +", " ")
     )
     for hour in ("%H:%M:%S%.f", "%I:%M:%S%.f %p"):

@@ -43,6 +43,9 @@ OWN = {
     "delay_ms": "ms",
     "loss_pct": "%",
 }
+IN_NAME = re.compile(r"(?:^|[^a-zA-Z])(?P<word>[kKmMgG]?(?:bps|Bps|b/s|B/s|bits?/s)|[mun]?s|[mu]?sec)\W*$")  # its unit
+WORDS = {"Bps": "B/s", "kBps": "kB/s", "KBps": "kB/s", "MBps": "MB/s", "mbps": "Mbit/s", "gbps": "Gbit/s"}
+WORDS |= {"sec": "s", "msec": "ms", "usec": "us"}
 PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+?)(?: *\[(?P<unit>[^\]]*)\])?$")
 DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
 
@@ -74,6 +77,17 @@ def check_unit(file: Path, one: ColumnSpec) -> None:
         raise field_error(file, "columns", f"{one.becomes} [{one.unit}]", f"in one of {', '.join(UNITS[one.becomes])}")
 
 
+def _own_unit(file: Path, becomes: str, name: str) -> str:
+    """Return the unit of a recording's column; UserError where the name in the file shows another one."""
+    own, match = OWN.get(becomes, ""), IN_NAME.search(name)
+    word = WORDS.get(match["word"], match["word"]) if match else own
+    shown = ALIASES.get(word, word)
+    if shown in UNITS[becomes] and UNITS[becomes][shown] != UNITS[becomes][own]:
+        rule = f"given with its unit, as {becomes}={name} [{shown}]: without one it is in {own}"
+        raise field_error(file, "columns", f"{becomes}={name}", rule)
+    return own
+
+
 def _parse(file: Path, part: str) -> ColumnSpec:
     match = PART.match(part)
     if match is None:
@@ -81,7 +95,7 @@ def _parse(file: Path, part: str) -> ColumnSpec:
     becomes, name = match["becomes"], match["name"].strip()
     if becomes not in UNITS:
         raise field_error(file, "columns", becomes, f"one of {', '.join(UNITS)}")
-    unit = match["unit"] if match["unit"] is not None else OWN.get(becomes, "")
+    unit = match["unit"] if match["unit"] is not None else _own_unit(file, becomes, name)
     scale = UNITS[becomes].get(ALIASES.get(unit, unit) if becomes in RATE_COLUMNS else unit)
     if becomes == "t_s" and unit.startswith(DATES):
         return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)

@@ -18,6 +18,7 @@ from lab_formats.reading.text import line_error
 SEPARATORS = {"comma": ",", "tab": "\t", "blank": BLANK, "semicolon": ";", "bar": "|"}
 JSON = re.compile(r"\s*(\[\s*\{|\{)")
 STATED = re.compile(r'"?sep=(?P<mark>.)"?', re.IGNORECASE)  # Excel's first line
+MOST_TITLES = 30
 Wanted = Callable[[Iterable[str]], bool]
 
 
@@ -45,6 +46,8 @@ def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wan
     kept = [place for place, line in enumerate(lines) if not line.lstrip().startswith("#") and (place or not stated)]
     if not kept:
         raise UserError(f"{path}: content: must be a table with rows")
+    header_in = _titles(path, lines, kept, separator, wanted) if header and not stated else 0
+    titles, kept = kept[:header_in], kept[header_in:]
     comments = [place for place, line in enumerate(lines) if line.lstrip().startswith("#")]
     mark = SEPARATORS[separator] if separator else stated["mark"] if stated else _separator(path, lines[kept[0]])
     names, header_at = None, kept[0]
@@ -52,7 +55,10 @@ def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wan
         above = [place for place in comments if place < kept[0]][-1:]
         names, header_at = _header(path, lines, [*kept[:1], *above], mark, wanted)
         kept = [place for place in kept if place > header_at]
-    notes = _comment_note([place for place in comments if place != header_at])
+    notes = (
+        [f"{len(titles)} lines above the header are passed over (the first: line {titles[0] + 1})."] if titles else []
+    )
+    notes += _comment_note([place for place in comments if place != header_at])
     kept, more = _without_gaps(lines, kept, mark, lines[header_at] if header else None)
     notes += more
     if not kept:
@@ -62,6 +68,18 @@ def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wan
     frame = _named(path, names, rows, header_at + 1).with_columns(_row=pl.Series(kept, dtype=pl.Int64))
     named = tuple(name for name in names if name)
     return UserTable(Table(path, frame, 1, header_line=header_at + 1), named, (*notes, *more))
+
+
+def _titles(path: Path, lines: list[str], kept: list[int], separator: str | None, wanted: Wanted) -> int:
+    """Return how many lines stand above the header; none where no line has the names that are wanted."""
+    for above, place in enumerate(kept[:MOST_TITLES]):
+        try:
+            mark = SEPARATORS[separator] if separator else _separator(path, lines[place])
+            if lines[place].strip(" ") and wanted(_names(path, lines[place], mark, place)):
+                return above
+        except UserError:  # a line of words may show several separators
+            continue
+    return 0
 
 
 def _separator(path: Path, line: str) -> str:
@@ -138,9 +156,7 @@ def _counts(first: pl.Series) -> bool:
 def _named(path: Path, names: list[str], rows: pl.Series, line: int) -> pl.DataFrame:
     if len(names) > MOST_COLUMNS:
         raise line_error(path, line, "columns", len(names), f"at most {MOST_COLUMNS}")
-    for name in names:
-        if name and names.count(name) > 1:
-            raise line_error(path, line, "header", name, "a name for each column, each once")
+    names = [name if names.count(name) == 1 else "" for name in names]  # which of two is meant, its place says
     placed = {place: name or str(place + 1) for place, name in enumerate(names) if name or str(place + 1) not in names}
     return pl.DataFrame([rows.list.get(place, null_on_oob=True).alias(name) for place, name in placed.items()])
 

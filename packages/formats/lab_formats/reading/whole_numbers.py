@@ -28,8 +28,9 @@ def read_integers(path: Path, field: str, high: int) -> Integers:
 
 
 def head_integers(head: Head) -> Integers | None:
-    """Return the head's whole numbers; None where it holds anything else."""
-    values = pl.Series(head.lines, dtype=pl.String).str.strip_chars().cast(pl.Int64, strict=False)
+    """Return the head's whole numbers; None where it holds anything else than them and empty lines."""
+    lines = [line for line in map(str.strip, head.lines) if line]
+    values = pl.Series(lines, dtype=pl.String).cast(pl.Int64, strict=False)
     if not len(values) or values.null_count():
         return None
     numbers: Integers = values.to_numpy()

@@ -50,6 +50,7 @@ def test_clocks_come_in_four_units_and_count_from_the_first_row(tmp_path: Path, 
         ("date", ("2024-01-02T03:04:05", "2024-01-02T03:04:06.5")),
         ("date", ("2024-01-02 03:04:05+01:00", "2024-01-02 03:04:06.5+01:00")),
         ("date", ("2024-01-02T03:04:05Z", "2024-01-02T03:04:06.500000Z")),
+        ("date", ('"2024-01-02 03:04:05,000"', '"2024-01-02 03:04:06,500"')),  # as loggers write it
         ("%d.%m.%Y %H-%M-%S%.f", ("02.01.2024 03-04-05", "02.01.2024 03-04-06.5")),
     ],
 )
@@ -71,10 +72,23 @@ def test_a_loss_may_be_a_column(tmp_path: Path) -> None:
     assert frame["lost"].to_list() == [False, True]
 
 
-def test_a_header_of_a_recordings_own_names_needs_no_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t_s,rtt_ms,lost\n0,20,0\n0.1,,1\n",
+        "t_s;rtt_ms;lost\n0,0;20,0;0\n0,1;;1\n",
+        "t_s\trtt_ms\tlost\n0\t20\t0\n0.1\t\t1\n",
+        "# by a script\n# t_s,rtt_ms,lost\n0,20,0\n0.1,,1\n",
+    ],
+)
+def test_a_header_of_a_recordings_own_names_needs_no_words(tmp_path: Path, text: str) -> None:
     file = tmp_path / "own.csv"
-    file.write_text("t_s,rate_down_mbps,rtt_ms\n0,1,20\n0.1,2,\n")
-    assert importers.read(file).frame.columns == ["t_s", "rate_down_mbps", "rtt_ms"]
+    file.write_text(text)
+    assert importers.read(file).frame.to_dict(as_series=False) == {
+        "t_s": [0.0, 0.1],
+        "rtt_ms": [20.0, None],
+        "lost": [False, True],
+    }
 
 
 def test_rows_out_of_order_are_sorted_only_where_that_is_requested(tmp_path: Path) -> None:
@@ -134,7 +148,7 @@ def test_quoted_values_and_other_line_ends_are_read(tmp_path: Path) -> None:
         ("t,rtt\n0,10\n,20\n", "line 3: t=: must be a number"),
         ("t,rtt\n0,10\n1\n", "line 3: columns=1: must be 2, as in the other lines"),
         ("t,rtt\n0,10\n1,20,30\n", "line 3: columns=3: must be 2"),
-        ("t,t\n0,10\n", "line 1: header=t: must be a name for each column, each once"),
+        ("t,t\n0,10\n", "line 1: column=t: must be one of the file's: 1, 2"),
         ("time,rtt\n0,10\n", "line 1: column=t: must be one of the file's: time, rtt"),
         ("t,rtt\n", "content: must be a table with rows"),
         ('t,rtt\n0,"10\n1,20\n', "line 3: unexpected end of data: must be CSV"),
@@ -155,6 +169,11 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
         ({"columns": "t_s=t,speed=rtt"}, "columns=speed: must be one of t_s, rate_down_mbps"),
         ({"columns": "t_s=t,rtt_ms=rtt [miles]"}, r"columns=rtt_ms [miles]: must be in one of s, ms, us, ns"),
         ({"columns": "t_s=t,rtt_ms"}, "columns=rtt_ms: must be like rate_down_mbps=DL_bitrate [kbit/s]"),
+        ({"columns": "t_s=t_ms"}, "columns=t_s=t_ms: must be given with its unit, as t_s=t_ms [ms]: without one"),
+        (
+            {"columns": "rate_down_mbps=DL (KBps)"},
+            "as rate_down_mbps=DL (KBps) [kB/s]: without one it is in Mbit/s",
+        ),
         ({"columns": "t_s=t,t_s=rtt"}, "must be a list that names each column of a recording once"),
         (
             {"columns": "t_s=t,rtt_ms=rtt", "separator": "dot"},

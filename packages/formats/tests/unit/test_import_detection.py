@@ -40,7 +40,7 @@ def test_what_nothing_fits_is_refused_with_the_way_out(tmp_path: Path, content: 
 
 
 def test_few_small_rising_numbers_may_be_times_or_delays(tmp_path: Path) -> None:
-    file = written(tmp_path, "12\n13\n13\n20\n")
+    file = written(tmp_path, "12\n13\n13\n20\n\n")
     with pytest.raises(UserError, match=r"must be given with --format, because several fit: leocc \(.*\), mahimahi \("):
         importers.read(file)
     assert importers.read(file, "mahimahi").frame["opportunities"].to_list() == [1, 2, 1]
@@ -65,7 +65,9 @@ def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
         ("64 bytes from a: seq 1 time 3 ms\n", "ping or ping-windows or irtt"),
         ("[  5] 0-1 sec 3 bits/sec\n", "iperf3-text or iperf3-json"),
         ("1\nx\n", "mahimahi or leocc or columns"),
+        ("1200\n" * 2000, "mahimahi or leocc or columns"),  # a constant rate is no time
         ("a,b\n1,2\n", "columns"),
+        ("  0 192.0.2.1  56  57 41ms\n  sent=1 received=1 max-rtt=41ms\n", "columns"),  # RouterOS: no text of Windows
         (b"\x00\x01", "pcap or recording"),
     ],
 )
@@ -106,6 +108,11 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
         ),
         ("HPING b (eth0 b): S set\nlen=44 ip=b ttl=64 seq=0 rtt=20.1 ms\n", "hping's: ping .*irtt .*columns"),
         ("192.0.2.1 : 20.1 - 22.1\n", "fping -C's, .*ping .*columns"),
+        ("10:00:00.1 IP 192.0.2.1.80 > 192.0.2.2.4000: Flags [.], length 0\n", "tcpdump's text: pcap .*tcpdump -w"),
+        ("traceroute to h (192.0.2.1), 30 hops max\n 1  gw (192.0.2.2)  1.2 ms\n", "traceroute's, .*ping, irtt"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS, .*git lfs pull"),
+        ("<!DOCTYPE html>\n<html></html>\n", "a web page: download"),
+        ("\n   Speedtest by Ookla\n\n    Download:    94.12 Mbps\n", "a speed test's, .*columns"),
     ],
 )
 def test_a_known_file_that_is_not_read_is_named_with_what_is(tmp_path: Path, content: str, words: str) -> None:

@@ -113,6 +113,18 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "Reverse mode, remote host a is sending\n" + IPERF3 + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)"),
         {"rate_down_mbps": [10.0], "loss_pct": [10.0]},
     ),
+    "UDP at the receiver, which in one interval saw no packet and in one more lost than sent": (
+        "Reverse mode, remote host a is sending\n"
+        + IPERF3
+        + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)")
+        + row(1, "0.00 bits", "0.012 ms  0/0 (-nan%)")
+        + row(2, "10.0 Mbits", "0.012 ms  179/100 (1.8e+02%)"),
+        {"rate_down_mbps": [10.0, 0.0, 10.0], "loss_pct": [10.0, None, None]},
+    ),
+    "a terminal's Ctrl-C": (
+        IPERF3 + row(0, "8.4 Mbits") + "^C" + row(1, "8.4 Mbits") + row(0, "-nan bits", "receiver", end=0),
+        {"rate_up_mbps": [8.4, 8.4]},
+    ),
     "UDP at the sender: what arrived is in the receiver's summary": (
         IPERF3.replace("Bitrate", "Bitrate         Total Datagrams")
         + row(0, "10.0 Mbits", "863")
@@ -219,6 +231,13 @@ def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
     assert columns(file) == expected
 
 
+def test_a_last_interval_of_nearly_no_length_is_left_out_with_a_note(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text(IPERF3 + row(0, "8.4 Mbits") + "[  5]   1.00-1.04   sec  1.00 MBytes  210 Mbits/sec\n")
+    assert columns(file) == {"rate_up_mbps": [8.4]}
+    assert "The last interval, of 0.04 s, is left out." in importers.read(file).notes
+
+
 def test_text_of_several_tests_requires_which_one(tmp_path: Path) -> None:
     file = tmp_path / "iperf.txt"
     file.write_text("".join("Connecting to host a\n" + IPERF3 + row(0, f"{rate} Mbits") for rate in (8.4, 9.4)))
@@ -276,6 +295,43 @@ def test_a_stream_that_is_cut_has_the_intervals_before_that(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize("protocol", ["TCP", "UDP"])
+def test_an_interrupted_test_has_the_intervals_before_that(tmp_path: Path, protocol: str) -> None:
+    sums = {"sum_sent": {"bytes": 2_000_000, "end": 2}, "sum_received": {"bytes": 0, "end": 2, "lost_percent": 0}}
+    document = iperf3_test(interval(0, 1, 8), interval(1, 2, 8), protocol=protocol, reverse=0)
+    file = written(tmp_path, document | {"end": sums, "error": "interrupt - the client has terminated"})
+    assert columns(file) == {"rate_up_mbps": [8.0, 8.0]}
+    assert "Test 1: iperf3 ended with 'interrupt - the client has terminated': its intervals until then count." in (
+        importers.read(file).notes
+    )
+
+
+def test_a_list_of_tests_is_read_as_one_after_the_other(tmp_path: Path) -> None:
+    tests = [iperf3_test(interval(0, 1, 5), clock=clock) for clock in (100, 160)]
+    file = tmp_path / "list.json"
+    file.write_text(json.dumps(tests))
+    assert importers.read(file).frame["t_s"].to_list() == [0, 1, 60, 61]
+
+
+def test_an_interval_without_packets_has_no_loss(tmp_path: Path) -> None:
+    """Versions until 3.1 write nan there, which is no JSON."""
+    stalled = iperf3_test(interval(0, 1, 5, lost_percent=1), interval(1, 2, 0, lost_percent=None), protocol="UDP")
+    file = written(tmp_path, stalled)
+    for nothing in ("null", "nan", "-nan"):
+        file.write_text(json.dumps(stalled, indent=1).replace('"lost_percent": null', f'"lost_percent":\t{nothing}'))
+        assert columns(file) == {"rate_down_mbps": [5.0, 0.0], "loss_pct": [1.0, None]}
+
+
+def test_a_line_of_words_before_or_behind_the_json_is_passed_over_with_a_note(tmp_path: Path) -> None:
+    file = written(tmp_path, iperf3_test(interval(0, 1, 5)))
+    file.write_text(f"warning: JSON data length overflow\n{file.read_text()}\niperf3: error - unable to send\n")
+    assert columns(file) == {"rate_down_mbps": [5.0]}
+    assert importers.read(file).notes[:2] == (
+        "A line before the JSON is passed over: warning: JSON data length overflow.",
+        "The last line is cut, and left out: iperf3: error - unable to send.",
+    )
+
+
 def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path) -> None:
     document = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0)
     document["start"] |= {"accepted_connection": {"host": "192.0.2.2", "port": 1}}
@@ -289,6 +345,8 @@ def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path
         ("[  5]   0.00-1.00   sec  soon\n" + row(1, "8.0 Mbits"), "must be a line that iperf writes"),
         (row(0, "8.0 Mbits") + row(1, "8.0 Mbits", "", "[  7]"), "ID=7: must be 5: one stream"),
         ("", "must be iperf's text with intervals"),
+        (row(0, "8.0 Mbits", "sender"), "that were not omitted: -i 0 prints none, totals alone"),
+        ("iperf3: error - unable to connect\n", "text with intervals: it says 'iperf3: error - unable to connect'"),
         ("1:11" * 50_000 + "\n", "must be iperf's text with intervals"),  # a pattern that goes back would take hours
         (row(0, "8.0 Mbits", f"0.1 ms  {'9' * 5000}/9 (0%)") + "[  5]  soon\n\n[  5]", "a line that iperf writes"),
     ],

@@ -53,6 +53,7 @@ def test_a_cut_last_line_and_an_assumed_interval_are_stated() -> None:
         (["Nov 25 10:15:00 ", "Nov 25 10:15:01 "], [0.0, 1.0]),  # ts
         (["Wed Nov 25 10:15:00 UTC 2026: ", "Wed Nov 25 10:15:03 UTC 2026: "], [0.0, 3.0]),
         (["[1700000000.5] ", "[1700000001.0] "], [0.0, 0.5]),  # -D
+        (["Wed Nov 25 10:15:00 -03 2026: ", "Wed Nov 25 10:15:03 -03 2026: "], [0.0, 3.0]),
         (["Wed 25 Nov 2026 11:59:59 AM UTC: ", "Wed 25 Nov 2026 12:00:01 PM UTC: "], [0.0, 2.0]),
         (["2026-11-25 10:15:00 | ", "2026-11-25 10:15:01 | "], [0.0, 1.0]),
         (["0.000123 ", "1.100123 "], [0.0, 1.1]),  # ts -s %.s
@@ -66,7 +67,8 @@ def test_a_cut_last_line_and_an_assumed_interval_are_stated() -> None:
     ],
 )
 def test_a_clock_before_each_line_times_the_probes(tmp_path: Path, clocks: list[str], times_s: list[float]) -> None:
-    text = "".join(clock + REPLY.format(number) for number, clock in enumerate(clocks, 1))
+    text = clocks[0] + HEAD + "bytes of data.\n"
+    text += "".join(clock + REPLY.format(number) for number, clock in enumerate(clocks, 1))
     assert read(tmp_path, text).frame["t_s"].to_list() == pytest.approx(times_s, abs=1e-6)
 
 
@@ -124,7 +126,7 @@ HEAD = "PING 192.0.2.1 (192.0.2.1) 56(84) "
         (
             HEAD + "bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=9 ms (BAD CHECKSUM!)\n"
             "64 bytes from 192.0.2.1: icmp_seq=2 ttl=57 time=41 ms\nwrong data byte #16 should be 0x10 but was 0x0\n"
-            "#16\t10 11 12\n",
+            "#16\t10 11 12\n2/2 packets, 0% loss, min/avg/ewma/max = 41/41/41/41 ms\n",
             [None, 41],
         ),
         ("PING h (192.0.2.1): 56 data bytes\nRequest 0 timed out\n64 bytes from h: icmp_seq=1 time=9 ms\n", [None, 9]),
@@ -143,10 +145,10 @@ def test_each_system_and_language_is_read(tmp_path: Path, text: str, rtts_ms: RT
 
 
 def test_text_without_a_line_per_probe_is_said_to_have_none(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="must be ping's text with at least one answer: a line per probe"):
-        read(
-            tmp_path, HEAD + "bytes of data.\n\n--- h ping statistics ---\n2 packets transmitted, 2 received, 0% loss\n"
-        )
+    end = "\n--- h ping statistics ---\n2 packets transmitted, 2 received, 0% loss\n"
+    for dots_of_a_flood in ("", "..\n"):
+        with pytest.raises(UserError, match="must be ping's text with at least one answer: a line per probe"):
+            read(tmp_path, HEAD + "bytes of data.\n" + dots_of_a_flood + end)
 
 
 def test_an_answer_behind_an_unknown_clock_is_not_taken_for_a_lost_probe(tmp_path: Path) -> None:
@@ -170,6 +172,7 @@ def test_fping_of_one_target_is_read_and_of_two_refused(tmp_path: Path) -> None:
         ("Antwort von 192.0.2.1: Bytes=32 Zeit=41ms TTL=57\nZeitüberschreitung der Anforderung.\n", [41, None]),
         ("Réponse de 192.0.2.1 : octets=32 temps=7 ms TTL=57\nDélai d'attente de la demande dépassé.\n", [7, None]),
         ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12ms TTL=57\n", [12]),
+        ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12m TTL=57\n", [12]),
         ("Reply from 2001:db8::1: time=41ms \nReply from 192.0.2.7: Destination host unreachable.\n", [41, None]),
     ],
 )
@@ -214,6 +217,7 @@ def test_windows_in_each_language_and_encoding_is_read(
 def test_the_last_probe_of_windows_may_be_lost_in_each_language(tmp_path: Path, encoding: str, text: str) -> None:
     found = read(tmp_path, text.replace("\n", "\r\n").encode(encoding))
     assert (found.format, found.frame["rtt_ms"].to_list()) == ("ping-windows", [41, None])
+    assert "A lost probe took its time-out, which the text does not state: 4 s by default." in found.notes[0]
 
 
 def test_a_last_line_of_windows_that_may_be_cut_is_left_out_with_a_note(tmp_path: Path) -> None:
@@ -221,11 +225,28 @@ def test_a_last_line_of_windows_that_may_be_cut_is_left_out_with_a_note(tmp_path
     assert "its last line may be cut, and is left out: Reply from a: ti." in notes
 
 
-def test_windows_behind_a_prompt_is_read_and_behind_a_clock_refused(tmp_path: Path) -> None:
+def test_windows_behind_a_prompt_or_without_a_heading_is_read(tmp_path: Path) -> None:
     text = WINDOWS + "Reply from 192.0.2.1: bytes=32 time=41ms TTL=57\n"
-    assert read(tmp_path, "\nC:\\>ping 192.0.2.1\n" + text).frame["rtt_ms"].to_list() == [41]
-    with pytest.raises(UserError, match=r"line 3: text=25\.11\.2026 10:15:01 Reply.*must be without a clock"):
-        read(tmp_path, text.replace("Reply", "25.11.2026 10:15:01 Reply"))
+    banner = "Microsoft Windows [Version 10.0.19045.1]\n(c) Microsoft Corporation.\n"
+    assert read(tmp_path, banner + "\nC:\\>ping 192.0.2.1\n" + text).frame["rtt_ms"].to_list() == [41]
+    assert read(tmp_path, text.removeprefix(WINDOWS)).frame["rtt_ms"].to_list() == [41]
+
+
+@pytest.mark.parametrize("clock", ["25.11.2026 10:15:0{} - ", "2026-11-25 10:15:0{} ", "10:15:0{}.000 "])
+def test_a_clock_before_each_line_of_windows_times_the_probes(tmp_path: Path, clock: str) -> None:
+    """PowerShell writes such lines, those of the heading with its clock, too."""
+    reply = "Antwort von 192.0.2.1: Bytes=32 Zeit=41ms TTL=57"
+    lines = ["", "Ping wird ausgeführt für h:", reply, "Zeitüberschreitung der Anforderung.", reply]
+    text = "".join(f"{clock.format(at)}{line}\n" for at, line in zip((0, 0, 1, 5, 6), lines, strict=True))
+    found = read(tmp_path, text.encode("utf-16"))
+    assert found.frame["t_s"].to_list() == pytest.approx([0.0, 2.5, 5.0])
+    assert found.frame["rtt_ms"].to_list() == [41, None, 41]
+
+
+def test_windows_behind_a_clock_that_may_be_of_two_months_is_refused(tmp_path: Path) -> None:
+    reply = "Reply from 192.0.2.1: bytes=32 time=41ms TTL=57\n"
+    with pytest.raises(UserError, match=r"line 1: text=11/3/2026 10:00:00 AM - Reply.*behind a clock that ping's"):
+        read(tmp_path, f"11/3/2026 10:00:00 AM - {reply}")
 
 
 @pytest.mark.parametrize(

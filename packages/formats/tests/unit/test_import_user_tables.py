@@ -22,6 +22,7 @@ def rows(found: Recording) -> list[tuple[float | None, ...]]:
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "an index without a name, as pandas writes": (",t,r\n0,0,12\n1,1,13\n", {}),
     "an index that the header leaves out, as R writes": ('"t" "r"\n"1" 0 12\n"2" 1 13\n', {}),
+    "a name that stands twice, by its place": ("t,r,r\n0,12,5\n1,13,5\n", {"columns": "t_s=t,rate_down_mbps=2"}),
     "an empty last column": ("t,r,\n0,12,\n1,13,\n", {}),
     "separators at the ends of rows only": ("t,r\n0,12,\n1,13,\n", {}),
     "a separator at the end of the header only": ("t,r,\n0,12\n1,13\n", {}),
@@ -66,6 +67,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
         {"columns": "t_s=t,rate_down_mbps=r [kbps]"},
     ),
     "empty lines between rows": ("t,r\n\n0,12\n\n\n1,13\n", {}),
+    "a title above the header, with other separators": ("Speed log, run 3; home\nof 2024\n\nt;r\n0;12\n1;13\n", {}),
     "the header again": ("t,r\n0,12\nt,r\n1,13\n", {}),
     "line ends of an old Mac": ("t,r\r0,12\r1,13\r", {}),
     "several TABs as one blank": ("t\t\tr\n0\t\t12\n1\t\t13\n", {}),

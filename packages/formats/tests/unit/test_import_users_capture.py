@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captures_of_users import CLIENT, CLIENT6, SERVER6, download, ethernet, ip4, ip6, pcap, pcapng, tcp
+from captures_of_users import CLIENT, CLIENT6, SERVER6, block, download, ethernet, ip4, ip6, pcap, pcapng, tcp
 
 from lab.base.errors import UserError
 from lab.traces import importers
@@ -195,6 +195,16 @@ def test_a_cut_last_packet_is_left_out_with_a_note(tmp_path: Path) -> None:
     file = pcapng(tmp_path / "made.pcapng", PLAIN, [(1, 6)])
     file.write_bytes(file.read_bytes()[:-30])
     assert importers.read(file).notes[0].startswith("The last block (number 125) is cut short")
+
+
+def test_frames_of_an_interface_that_is_not_read_are_left_out_with_a_note(tmp_path: Path) -> None:
+    """Wireshark on all interfaces captures USB, Bluetooth and the like beside the network."""
+    file = pcapng(tmp_path / "made.pcapng", PLAIN, [(220, 6), (1, 6)])
+    of_usb = struct.pack("<IIIII", 0, *divmod(1_700_000_000 * 10**6, 1 << 32), 64, 64) + bytes(64)
+    file.write_bytes(file.read_bytes() + block(6, of_usb))
+    recording = importers.read(file)
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert "1 frames are of link type USB (Linux): left out." in recording.notes
 
 
 def test_a_damaged_length_is_refused(tmp_path: Path) -> None:
