@@ -101,6 +101,10 @@ class Flow:
         if data != BYTES[begin : begin + len(data)] or not data:
             raise NodeError(f"flow: {len(data)} bytes from {self.got_bytes} on are not those that were sent")
         self.got_bytes += len(data)
+        self.note_window()
+
+    def note_window(self) -> None:
+        """Keep the largest congestion window that was seen."""
         self.most_cwnd_pkts = max(self.most_cwnd_pkts, self.info()["cwnd_pkts"])
 
     def info(self) -> dict[str, int]:

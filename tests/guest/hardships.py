@@ -161,6 +161,7 @@ def switched(link: Link, algorithms: list[str]) -> dict[str, Any]:
             for algorithm in pair:
                 set_algorithm(flow.sender, algorithm)
                 pump([flow], 0.04)
+                flow.note_window()
             switches.append(list(pair))
         flow.size_bytes = flow.sent_bytes
         finish([flow], PATIENCE_S)

@@ -2,6 +2,7 @@
 """Every sender gets its flow through, whole, whatever the path does to it, and the kernel complains of nothing."""
 
 from collections.abc import Callable
+from math import prod
 
 import pytest
 
@@ -80,4 +81,6 @@ def test_a_flow_survives_every_change_of_its_congestion_control(guest: Guest) ->
     names = algorithms()
     found = guest.call(guest_hardships.switched, link=link(), algorithms=names)
     assert len(found["switches"]) == len(names) * (len(names) - 1)
-    assert LEAST_CWND_PKTS <= found["most_cwnd_pkts"] <= most_cwnd_pkts("hybla")  # one of those it was
+    # It was each of them: what one multiplies, the next may multiply again before a loss is heard of.
+    most_pkts = HELD_BYTES / PACKET_BYTES * A_ROUND_MULTIPLIES * prod(MULTIPLIED.values())
+    assert LEAST_CWND_PKTS <= found["most_cwnd_pkts"] <= most_pkts
