@@ -9,7 +9,7 @@ import os
 import stat
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -134,7 +134,7 @@ def _entries(parent: int, prefix: str = "", depth: int = 1) -> Iterator[Entry]:
                 continue
             yield Entry(prefix + each.name, parent, status)
             if stat.S_ISDIR(status.st_mode):
-                with _opened(each.name, parent, prefix) as inner:
+                with suppress(FileNotFoundError), _opened(each.name, parent, prefix) as inner:
                     yield from _entries(inner, f"{prefix}{each.name}/", depth + 1)
 
 

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import tarfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +83,24 @@ def test_files_without_number_are_refused(room: Path, folder: Path, look: Callab
         (room / str(number)).touch()
     with pytest.raises(TrialError, match=rf"^trial: files={MOST_FILES + 1}: must be at most {MOST_FILES}$"):
         look(room, folder, MOST_BYTES)
+
+
+def test_a_folder_that_goes_away_while_a_guest_is_watched_is_left_out(room: Path) -> None:
+    def come_and_go() -> None:
+        while not over.is_set():
+            (room / "gone" / "inner").mkdir(parents=True)
+            (room / "gone" / "inner").rmdir()
+            (room / "gone").rmdir()
+
+    over = threading.Event()
+    guest = threading.Thread(target=come_and_go)
+    guest.start()
+    try:
+        for _ in range(20_000):
+            require_few([room], MOST_BYTES)
+    finally:
+        over.set()
+        guest.join()
 
 
 def test_a_sparse_file_of_100_gb_is_refused_before_it_is_copied(room: Path, folder: Path) -> None:
