@@ -60,7 +60,7 @@ class Outcome:
     link: str
     answer: str  # FITS, DOES NOT FIT, or REFUSED
     inside: list[Item]
-    answer_s: float  # with its trials, those of the machine's other work beside it
+    answer_s: float  # wall time, its trials included
     read_s: float  # of a processor, per 100,000 frames
 
 
