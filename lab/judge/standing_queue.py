@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.tables.link_capacity import LinkCapacity
 
 BUSY_SHARE = 0.95
-FRAME_BYTES = 1514  # a full one
 SAMPLES_AT_LEAST = 3
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -59,6 +59,7 @@ def test_the_queue_stands_for_three_samples_however_short_the_base_rtt_is(base_r
     for found in (truth.capacity_s, lasting.capacity_s):
         assert found(sampled(lambda t_s: t_s >= 0.295), link) == pytest.approx(0.3)
         assert found(sampled(lambda t_s: 0.295 <= t_s < 0.315), link) is None
+        assert found(sampled(lambda _: True, until_s=EVERY_S), link) is None  # one sample
 
 
 @given(st.floats(25, 200), st.floats(0, 1))

@@ -98,6 +98,7 @@ def test_a_folder_that_goes_away_while_a_guest_is_watched_is_left_out(room: Path
     try:
         for _ in range(20_000):
             require_few([room], MOST_BYTES)
+        assert guest.is_alive()
     finally:
         over.set()
         guest.join()

@@ -45,10 +45,10 @@ def refill_s(queue: Queue) -> Floats:
     link, rtt_s = queue.link, queue.base_rtt_s
     if not len(rtt_s):
         return rtt_s
-    least_s = float(rtt_s.min())
-    most = link.most_bytes_in(least_s) / least_s * rtt_s
+    least_s = rtt_s.min()
     now = link.sent_bytes(queue.t_s + rtt_s) - link.sent_bytes(queue.t_s)
     with np.errstate(divide="ignore", invalid="ignore"):
+        most = link.most_bytes_in(least_s) / least_s * rtt_s
         return np.where(now > 0, rtt_s * (1 + np.log2(np.maximum(most / now, 1))), np.inf)
 
 
