@@ -87,7 +87,7 @@ def _tried(sender: str, change: Change | None) -> measured.Figure:
     name = change["name"] if change else "unchanged"
     trials = found[0] * len(request.senders) if found else None
     say(console, f"{sender}: {name}: {'not found' if trials is None else f'found by trial {trials}'}")
-    return {"name": f"{sender}: {name}", "value": trials, "unit": "trials until it was found"}
+    return {"name": f"{sender}, {name}", "value": trials, "unit": f"trials until it was found, of {budget}"}
 
 
 def _copied(sender: str, change: Change | None, folder: Path) -> None:

@@ -71,7 +71,7 @@ def documents(
     path: Path,
     second: Callable[[str], str | None] = _stands_twice,
     notes: list[str] | None = None,
-    mended: Callable[[str], str] = str,
+    repair: Callable[[str], str] = str,
 ) -> list[Node]:
     """Read the JSON documents of a file; UserError with the line where one is broken.
 
@@ -79,9 +79,9 @@ def documents(
     tool that wrote the file has a rule for such members.
     notes: where given, a last line that the file's end cuts is left out and noted here, behind other documents; so are
     lines of words before the first one, such as warnings.
-    mended: what makes JSON of what a tool wrote instead.
+    repair: replaces what a tool writes that JSON does not allow, before the text is parsed.
     """
-    text = mended(read_text(path))
+    text = repair(read_text(path))
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
