@@ -37,6 +37,8 @@ def _unused(point: Point, bounds: Bounds) -> Point:
         found["jitter_period_ms"] = bounds.usual["jitter_period_ms"]
     if point["step_factor"] == 1:
         found["step_at_s"] = bounds.usual["step_at_s"]
+    if not point["detour_ms"]:
+        found["detour_at_s"] = bounds.usual["detour_at_s"]
     return found
 
 

@@ -62,11 +62,14 @@ class Bounds(Strict):
     buffer_bdps: Searched
     buffer_bytes_at_least: Number = FIRST_WINDOW_BYTES
     loss_pct: Searched = 0.0
+    return_loss_pct: Searched = 0.0  # of the way back: ACKs that acknowledge more than two segments
     jitter: Jitters = ["none"]
     jitter_ms: Searched = 1.0
     jitter_period_ms: Searched = 100.0
     step_factor: Searched = 1.0  # of the rate from step_at_s on
     step_at_s: Searched = 1.0
+    detour_ms: Searched = 0.0  # more delay of the way there from detour_at_s on: no packet arrives for so long
+    detour_at_s: Searched = 1.0
 
     @model_validator(mode="after")
     def _searches(self) -> "Bounds":
@@ -137,11 +140,11 @@ def profile_of(point: Point, file: Path) -> Profile:
 
 def content_of(point: Point, title: str = "a link of lab break", source: str = "lab break") -> dict[str, Any]:
     """Return a point as a profile's file has it: what is constant, or absent, is not written."""
-    delay_ms = point["delay_ms"]
-    down: dict[str, Any] = {"rate_mbps": _rate(point, source), "delay_ms": delay_ms} | _buffer(point)
+    down: dict[str, Any] = {"rate_mbps": _rate(point, source), "delay_ms": _delay(point, source)} | _buffer(point)
     up: dict[str, Any] = {"delay_ms": _return_delay(point, source)}
-    if point["loss_pct"]:
-        down["loss_pct"] = point["loss_pct"]
+    for way, name in ((down, "loss_pct"), (up, "return_loss_pct")):
+        if point[name]:
+            way["loss_pct"] = point[name]
     if point["jitter"] == "frames":
         down["frames"], up["frames"] = ({"period_ms": point["jitter_ms"]} for _ in range(2))
     return {"title": title, "down": down, "up": up, "recorded": [], "assumed": [source]}
@@ -165,12 +168,17 @@ def _buffer(point: Point) -> dict[str, Any]:
 def _rate(point: Point, source: str) -> Any:
     """Return the rate: a number, or one with a step."""
     rate_mbps, factor = _number(point, "rate_mbps"), _number(point, "step_factor")
-    if factor == 1:
-        return rate_mbps
-    steps = [
-        {"from_s": 0, "value": rate_mbps},
-        {"from_s": point["step_at_s"], "value": significant(rate_mbps * factor, DIGITS)},
-    ]
+    return rate_mbps if factor == 1 else _step(rate_mbps, point["step_at_s"], rate_mbps * factor, source)
+
+
+def _delay(point: Point, source: str) -> Any:
+    """Return the delay of the way there: a number, or one with a step."""
+    delay_ms, more_ms = _number(point, "delay_ms"), _number(point, "detour_ms")
+    return _step(delay_ms, point["detour_at_s"], delay_ms + more_ms, source) if more_ms else delay_ms
+
+
+def _step(before: float, at_s: Value, after: float, source: str) -> dict[str, Any]:
+    steps = [{"from_s": 0, "value": before}, {"from_s": at_s, "value": significant(after, DIGITS)}]
     return {"model": "schedule", "source": source, "steps": steps}
 
 

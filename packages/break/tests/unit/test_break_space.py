@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lab_break.space import FOLDER, content_of, load_bounds, profile_of
+from lab_break.space import FOLDER, Value, content_of, load_bounds, profile_of
 
 from lab.base.errors import UserError
+from lab.links.models import Schedule
 from lab.links.profile import read_profile
 
 WHOLE = {
@@ -55,7 +56,7 @@ def test_bounds_that_are_empty_are_refused(tmp_path: Path) -> None:
 
 
 def test_unknown_bounds_name_those_that_are_known() -> None:
-    with pytest.raises(UserError, match="bounds=satellite: must be one of access-lossless, access, geo, wifi"):
+    with pytest.raises(UserError, match="must be one of access-lossless, access, geo, handover, wifi"):
         load_bounds("satellite")
 
 
@@ -66,9 +67,11 @@ def test_bounds_that_come_with_the_lab_can_be_searched(name: str) -> None:
 
 
 @pytest.mark.parametrize("jitter", ["none", "random", "cycle", "frames"])
-@pytest.mark.parametrize("step_factor", [1, 0.5])
-def test_a_point_is_a_profile_that_the_lab_reads(tmp_path: Path, jitter: str, step_factor: float) -> None:
-    point = load_bounds("access").usual | {"jitter": jitter, "step_factor": step_factor}
+@pytest.mark.parametrize(
+    "changed", [{}, {"step_factor": 0.5}, {"loss_pct": 1.0}, {"return_loss_pct": 50.0}, {"detour_ms": 200.0}]
+)
+def test_a_point_is_a_profile_that_the_lab_reads(tmp_path: Path, jitter: str, changed: dict[str, Value]) -> None:
+    point = load_bounds("access").usual | {"jitter": jitter} | changed
     file = tmp_path / "link.yml"
     file.write_text(yaml.safe_dump(content_of(point)))
     assert read_profile(file).model_dump() == profile_of(point, file).model_dump()
@@ -83,3 +86,12 @@ def test_a_usual_link_has_a_short_file() -> None:
 def test_no_buffer_is_smaller_than_the_least() -> None:
     point = load_bounds("access").usual | {"rate_mbps": 1.0, "buffer_bdps": 0.1}
     assert content_of(point)["down"]["buffer_bytes"] == 15_140
+
+
+def test_a_handover_makes_the_way_there_longer_and_ack_losses_lie_on_the_way_back() -> None:
+    point = load_bounds("handover").usual | {"detour_ms": 200.0, "detour_at_s": 0.5, "return_loss_pct": 60.0}
+    profile = profile_of(point, Path("link.yml"))
+    delay = profile.down.delay_ms
+    assert isinstance(delay, Schedule)
+    assert [(step.from_s, step.value) for step in delay.steps] == [(0, 15), (0.5, 215)]
+    assert (profile.up.delay_ms, profile.down.loss_pct, profile.up.loss_pct) == (15, 0, 60)

@@ -84,6 +84,9 @@ def test_a_find_is_shrunk_to_what_shows_it() -> None:
         "loss_pct": 0.73,
         "step_factor": 2.2,
         "delay_ms": 71.3,
+        "return_loss_pct": 40.0,
+        "detour_ms": 300.0,
+        "detour_at_s": 0.2,
     }
     small = shrink(wild, BOUNDS, badness(wild), lambda points: [badness(point) for point in points])
     assert {name: value for name, value in small.items() if value != BOUNDS.usual[name]} == {
