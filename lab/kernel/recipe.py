@@ -51,8 +51,7 @@ class Recipe:
     @property
     def patches(self) -> list[Path]:
         """Return the patches that apply to every version, then those of this one."""
-        own = VERSIONS[self.version].own_patches
-        folders = [HERE / "patches", *([HERE / "patches" / own] if own else [])]
+        folders = [HERE / "patches", *(HERE / "patches" / own for own in VERSIONS[self.version].own_patches)]
         return [patch for folder in folders for patch in sorted(folder.glob("*.patch"))]
 
     def find_source(self) -> Source | None:
