@@ -45,8 +45,12 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start: Start) -> "Itera
                 counts["start_ns"] -= beginning.origin_ns()
             counted.update(counts)
         thread.raise_failure()
-    if counted["underruns"] or counted["past_end_ns"]:
-        raise NodeError(f"{node}:{dev}: {file.name}: must last as long as the trial: {counted}")
+    if counted["past_end_ns"]:
+        why = "its connections opened or closed slowly, as on a link that loses many packets"
+        longer_s = counted["past_end_ns"] / 1e9
+        raise NodeError(f"{node}:{dev}: {file.name}: must last as long as the trial: {longer_s:.3g} s longer: {why}")
+    if counted["underruns"]:
+        raise NodeError(f"{node}:{dev}: {file.name}: must be fed before its steps are due: {counted}")
 
 
 def _sender(
