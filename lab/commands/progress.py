@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from lab.backends.virtual import BuildProgress
 from lab.commands.lines import say
+from lab.kernel.build import KERNEL_STEPS, MODULES_STEPS
 from lab.report.trust import InvalidTrial
 from lab.runs.estimate import BOOT_S
 from lab.runs.execute import OpenRun
@@ -22,7 +23,7 @@ from lab.runs.trial import Job
 T = TypeVar("T")
 NARROW_CHARS = 100  # below it the name of a run leaves no room for a bar
 REFRESHES_PER_S = 2  # ten took a twentieth of a processor from the trials
-BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
+BUILD_STEPS = KERNEL_STEPS + MODULES_STEPS
 
 
 @contextmanager
