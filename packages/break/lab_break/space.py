@@ -26,6 +26,7 @@ Number = Annotated[float, Field(strict=False)]
 Value = float | str
 Point = Mapping[str, Value]  # by parameter
 JITTERS = ("none", "random", "cycle", "frames")
+ACK_LOSS_FROM_S = 0.001
 FIRST_WINDOW_BYTES = 15_140  # ten full frames: a smaller buffer loses packets of every sender's first flight
 
 
@@ -62,12 +63,12 @@ class Bounds(Strict):
     buffer_bdps: Searched
     buffer_bytes_at_least: Number = FIRST_WINDOW_BYTES
     loss_pct: Searched = 0.0
-    return_loss_pct: Searched = 0.0  # of the way back: ACKs that acknowledge more than two segments
+    return_loss_pct: Searched = 0.0  # of the way back, once data flows: ACKs that acknowledge many segments
     jitter: Jitters = ["none"]
     jitter_ms: Searched = 1.0
     jitter_period_ms: Searched = 100.0
     step_factor: Searched = 1.0  # of the rate from step_at_s on
-    step_at_s: Searched = 1.0
+    step_at_s: Searched = 1.0  # of the trial; where there is a detour or return loss, of the first data
     detour_ms: Searched = 0.0  # more delay of the way there from detour_at_s on: no packet arrives for so long
     detour_at_s: Searched = 1.0
 
@@ -142,12 +143,14 @@ def content_of(point: Point, title: str = "a link of lab break", source: str = "
     """Return a point as a profile's file has it: what is constant, or absent, is not written."""
     down: dict[str, Any] = {"rate_mbps": _rate(point, source), "delay_ms": _delay(point, source)} | _buffer(point)
     up: dict[str, Any] = {"delay_ms": _return_delay(point, source)}
-    for way, name in ((down, "loss_pct"), (up, "return_loss_pct")):
-        if point[name]:
-            way["loss_pct"] = point[name]
+    if point["loss_pct"]:
+        down["loss_pct"] = point["loss_pct"]
+    if _number(point, "return_loss_pct"):  # not of the handshakes, which would take longer than the trial
+        up["loss_pct"] = _step(0, ACK_LOSS_FROM_S, _number(point, "return_loss_pct"), source)
     if point["jitter"] == "frames":
         down["frames"], up["frames"] = ({"period_ms": point["jitter_ms"]} for _ in range(2))
-    return {"title": title, "down": down, "up": up, "recorded": [], "assumed": [source]}
+    begin = {"series_begin": "data"} if point["detour_ms"] or point["return_loss_pct"] else {}
+    return {"title": title, "down": down, "up": up, **begin, "recorded": [], "assumed": [source]}
 
 
 def _number(point: Point, name: str) -> float:

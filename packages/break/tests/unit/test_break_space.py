@@ -88,10 +88,14 @@ def test_no_buffer_is_smaller_than_the_least() -> None:
     assert content_of(point)["down"]["buffer_bytes"] == 15_140
 
 
+def steps(value: object) -> list[tuple[float, float]]:
+    assert isinstance(value, Schedule)
+    return [(step.from_s, step.value) for step in value.steps]
+
+
 def test_a_handover_makes_the_way_there_longer_and_ack_losses_lie_on_the_way_back() -> None:
     point = load_bounds("handover").usual | {"detour_ms": 200.0, "detour_at_s": 0.5, "return_loss_pct": 60.0}
     profile = profile_of(point, Path("link.yml"))
-    delay = profile.down.delay_ms
-    assert isinstance(delay, Schedule)
-    assert [(step.from_s, step.value) for step in delay.steps] == [(0, 15), (0.5, 215)]
-    assert (profile.up.delay_ms, profile.down.loss_pct, profile.up.loss_pct) == (15, 0, 60)
+    assert steps(profile.down.delay_ms) == [(0, 15), (0.5, 215)]
+    assert steps(profile.up.loss_pct) == [(0, 0), (0.001, 60)]
+    assert (profile.up.delay_ms, profile.down.loss_pct, profile.series_begin) == (15, 0, "data")
