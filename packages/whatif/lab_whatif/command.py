@@ -13,10 +13,10 @@ from lab.base.errors import field_error
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.traces.recording import Recording
-from lab_whatif import files, logs, shown
+from lab_whatif import files, logs, refuse, shown
 from lab_whatif.counterfactual import Case, Range
 from lab_whatif.infer import Inferred
-from lab_whatif.judged import judged
+from lab_whatif.judged import judged, refuse_all
 from lab_whatif.link import VARIANTS, profile, written
 from lab_whatif.measures import Measures, measured
 from lab_whatif.page import PAGE, write_page
@@ -90,7 +90,9 @@ def answer(request: Request, console: Console) -> None:
         inferred, side = logs.inferred_of(request.capture, log), "sender, by its log"
         notes += [logs.ASSUMED, *log.notes]
     else:
-        _, inferred, side = judged(request.capture, request.at, notes)
+        segments, inferred, side = judged(request.capture, request.at, notes)
+        if request.was:
+            refuse_all(request.capture, list(refuse.for_others(segments)))
     recorded = measured(inferred)
     request.folder.mkdir(parents=True, exist_ok=True)
     files.write_evidence(request.folder, inferred, side, notes)

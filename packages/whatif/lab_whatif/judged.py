@@ -22,20 +22,21 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     if at is not None and at not in SIDES:
         raise field_error("command line", "at", at, " or ".join(SIDES))
     segments = of_capture(file, notes)
-    _refuse(file, list(refuse.before_path(segments)))
+    refuse_all(file, list(refuse.before_path(segments)))
     side: Side = "sender" if at == "sender" else "receiver" if at else side_of(file, segments)
     if side == "sender":
         segments = in_full_segments(segments)
-    _refuse(file, list(refuse.merged(segments)))
+    refuse_all(file, list(refuse.merged(segments)))
     path = at_receiver(segments) if side == "receiver" else at_sender(segments)
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
     inferred = infer(path, segments.name)
-    _refuse(file, list(refuse.of_path(segments, inferred, side)))
+    refuse_all(file, list(refuse.of_path(segments, inferred, side)))
     return segments, inferred, side
 
 
-def _refuse(file: Path, lines: list[str]) -> None:
+def refuse_all(file: Path, lines: list[str]) -> None:
+    """Raise Faults of lines that state what is wrong with a file, where there are any."""
     if lines:
         raise Faults(UserError(f"{file}: {line}") for line in lines)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lab_whatif.arrivals import arrivals_of
 from lab_whatif.segments import ACK, Segments
-from lab_whatif.stamps import seconds_of
+from lab_whatif.stamps import Stamps, seconds_of
 
 Seconds = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -94,7 +94,7 @@ def at_receiver(segments: Segments, ticks_per_s: int | None = None) -> Path | No
     payload = segments.length[rows] > 0
     down = _down(segments, rows[payload], segments.t_s[rows][payload], (delay_s - least_down_s)[payload])
     on_clock_s = sent_s + least_down_s - base_s / 2
-    return Path(down, up, _sent_of_echoes(segments, rows, back, on_clock_s), base_s * 1e3, own.step_s * 1e3)
+    return Path(down, up, _sent_of_echoes(segments, rows, back, on_clock_s), base_s * 1e3, _step_ms(segments, own))
 
 
 def at_sender(segments: Segments) -> Path | None:
@@ -116,7 +116,12 @@ def at_sender(segments: Segments) -> Path | None:
     wait_s = np.maximum(up_s - least_up_s, 0)
     up = Up(far.t_s + shift_s, wait_s, wait_s, segments.ack[back])
     down = _down(segments, seen.row, seen.arrival_s + shift_s, np.maximum(delay_s - least_down_s, 0))
-    return Path(down, up, _sent_as_captured(segments), base_s * 1e3, far.step_s * 1e3)
+    return Path(down, up, _sent_as_captured(segments), base_s * 1e3, _step_ms(segments, far))
+
+
+def _step_ms(segments: Segments, stamps: Stamps) -> float:
+    """Return the coarser of the two clocks' steps."""
+    return max(stamps.step_s, segments.grain_s) * 1e3
 
 
 def _down(segments: Segments, rows: Numbers, arrival_s: Seconds, wait_s: Seconds) -> Down:

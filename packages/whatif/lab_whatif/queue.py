@@ -72,19 +72,20 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
     """Judge the buffer and its kind; `grain_bytes` left during one step of the time stamps."""
     found, queued = holes(down, base_s), down.queued_bytes
     most = int(queued.max())
-    low = queued[found.place] < RANDOM_SHARE * most
-    at_low = queued < RANDOM_SHARE * most
-    random = float(found.packets[low].sum())
+    # a burst's end is lost: the packet in front of it has met that queue, and the one behind it a drained one
+    levels = np.maximum(queued[found.place], queued[np.maximum(found.place - 1, 0)])
+    is_low, at_low = levels < RANDOM_SHARE * most, queued < RANDOM_SHARE * most
+    random = float(found.packets[is_low].sum())
     random_pct = 100 * random / max(float(at_low.sum()) + random, 1.0)
-    full = Holes(found.place[~low], found.packets[~low])
     lost = down.arrival_s[found.place], found.packets
-    if not len(full.place):
+    full, levels = found.packets[~is_low], levels[~is_low]
+    if not len(full):
         return Buffer("at least", most, most, None, random_pct, *lost)
-    level = int(queued[full.place[0]])
+    level = int(levels[0])
     if most <= THRESHOLD_ABOVE * level + grain_bytes:
-        return Buffer("tail", int(np.max(queued[full.place])), most, None, random_pct, *lost)
+        return Buffer("tail", int(levels.max()), most, None, random_pct, *lost)
     above = queued > level
-    dropped = float(full.packets[queued[full.place] >= level].sum())
+    dropped = float(full[levels >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
     if share < LEAST_DROP_PCT:
         every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))

@@ -7,13 +7,16 @@ import numpy as np
 
 from lab_whatif.infer import Inferred
 from lab_whatif.path import Path, Sent
-from lab_whatif.segments import Segments
+from lab_whatif.segments import ACK, SYN, Segments
+from lab_whatif.stamps import unsteady_s
 
 ONE_FLOW = 0.95  # of the bytes
 LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: a sender's clock also measures it alone
-MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW = 0.01, 0.001, 0.02
+MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW, MOST_COPIES = 0.01, 0.001, 0.02, 0.01
+MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE = 0.002, 0.02  # of a capture's clock; or a share of the base RTT
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
+ECE = 64  # a receiver's report that a packet was marked (RFC 3168)
 IDLE_ROUNDS = 0.01  # of the round trips may begin with nothing in flight
 TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
 
@@ -27,7 +30,10 @@ def before_path(segments: Segments) -> Iterator[str]:
         yield f"largest connection={segments.share:.1%}: must be {rule}"
     if segments.cut:
         yield f"cut TCP headers={segments.cut:.1%}: must be none: capture with a snap length of 128 bytes (-s 128)"
-    stamped = float((segments.tsval[segments.length > 0] >= 0).mean())
+    if segments.far_copies > MOST_COPIES:
+        rule = f"at most {MOST_COPIES:.0%}: capture at one place, or keep one interface of the file"
+        yield f"segments that stand twice, apart by over 1 ms={segments.far_copies:.1%}: must be {rule}"
+    stamped = float((segments.tsval >= 0).mean(where=segments.length > 0)) if segments.length.any() else 1.0
     if stamped < 1:
         rule = "on all data segments: set net.ipv4.tcp_timestamps=1 at both ends"
         yield f"TCP time stamps={stamped:.1%}: must be {rule}"
@@ -35,11 +41,17 @@ def before_path(segments: Segments) -> Iterator[str]:
     if lost > MOST_NOT_CAPTURED:
         rule = f"at most {MOST_NOT_CAPTURED:.1%} of the bytes"
         yield f"acknowledged but not captured={lost:.2%}: must be {rule}: capture headers only (-s 128 -B 65536)"
+    unseen = echoes_not_captured(segments)
+    if stamped == 1 and unseen > MOST_NOT_CAPTURED:
+        rule = f"of captured segments but for {MOST_NOT_CAPTURED:.1%}: capture both ways, headers only (-s 128 -B 65536)"
+        yield f"echoes of time stamps that were not captured={unseen:.2%}: must be {rule}"
 
 
 def merged(segments: Segments) -> Iterator[str]:
     """Yield that segments were merged before they were captured: when each arrived is not known then."""
-    if segments.mss_bytes:
+    if segments.mss_bytes is None:
+        yield "MSS in the handshake=absent: must be there, for merged segments are known by it: capture whole headers"
+    else:
         share = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
         if share > MOST_MERGED:
             rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes"
@@ -49,8 +61,16 @@ def merged(segments: Segments) -> Iterator[str]:
 def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     """Yield what forbids to rest anything on what was inferred."""
     path, steps = inferred.path, LEAST_STEPS[side]
-    if path.base_rtt_ms < steps * path.step_ms:
-        rule = f"at least {steps} steps of the time stamps ({path.step_ms:g} ms): use a longer path"
+    at_end = segments.data if side == "sender" else ~segments.data
+    set_s = unsteady_s(segments.tsval[at_end], segments.t_s[at_end])
+    pace = "time stamps at 1 MHz, 1000, 250, 100 or 10 Hz, and no clock that is set meanwhile (NTP)"
+    if set_s > max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * inferred.base_s) + path.step_ms / 1e3:
+        yield f"the capture's clock against its host's time stamps={set_s * 1e3:.0f} ms: must be steady: {pace}"
+    elif path.base_rtt_ms <= 0:
+        yield f"base RTT={path.base_rtt_ms:.1f} ms: must be above 0: {pace}"
+    elif path.base_rtt_ms < steps * path.step_ms:
+        clock = "the capture's clock" if segments.grain_s * 1e3 >= path.step_ms else "the time stamps"
+        rule = f"at least {steps} steps of {clock} ({path.step_ms:g} ms): use a longer path"
         yield f"base RTT={path.base_rtt_ms:.1f} ms: must be {rule}"
     at_window = float((path.sent.room < inferred.mss_bytes).mean()) if len(path.sent.room) else 0.0
     if at_window > MOST_AT_WINDOW:
@@ -62,6 +82,14 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
         rule = f"at most {most_idle}, {share}: capture a bulk download, not calls or a stream"
         yield f"segments sent with nothing in flight={idle}: must be {rule}"
     yield from too_little(inferred)
+
+
+def for_others(segments: Segments) -> Iterator[str]:
+    """Yield what forbids to speak of other senders, though the link is seen."""
+    reports = int((~segments.data & (segments.flags & (ECE | SYN) == ECE)).sum())
+    if reports:
+        rule = "none, for the replay has no marks: set net.ipv4.tcp_ecn=0 at the receiver, or leave --was out"
+        yield f"ACKs that report congestion marks (ECN)={reports}: must be {rule}"
 
 
 def too_little(inferred: Inferred) -> Iterator[str]:
@@ -91,6 +119,15 @@ def not_captured(segments: Segments) -> float:
     last = int(end.max(initial=1))
     fin = int((segments.flags[segments.data] & 1).any())
     return (missing + max(acked - last - fin, 0)) / max(acked - 1, 1)
+
+
+def echoes_not_captured(segments: Segments) -> float:
+    """Return the share of segments, of either way, that echo a time stamp which no captured segment has."""
+    unseen = 0
+    for way in (segments.data, ~segments.data):
+        echoes = segments.tsecr[way & (segments.flags & ACK > 0) & (segments.tsecr > 0)]
+        unseen += int((~np.isin(echoes, segments.tsval[~way])).sum())
+    return unseen / len(segments.data)
 
 
 def idle_starts(path: Path, segments: Segments) -> int:

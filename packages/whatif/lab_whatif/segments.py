@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The TCP segments of one connection, in columns, from a capture or from a stored trial's packets."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from lab_formats.reading.copies import counted_once
+from lab_formats.reading.copies import SAME_PLACE_S, counted_once
 from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
 from lab.tables.tcp_headers import options
 from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
+from lab_whatif.stamps import grain_s
 
 Numbers = NDArray[np.int64]
 Seconds = NDArray[np.float64]
@@ -47,22 +47,56 @@ class Segments:
     has_handshake: bool
     mss_bytes: int | None  # payload of a full segment, by the handshake
     cut: float = 0.0  # share of segments of which the capture does not hold the whole TCP header
+    far_copies: float = 0.0  # share of segments that another place shows too
+    grain_s: float = 0.0  # step of the capture's clock
 
 
 def of_capture(path: Path, notes: list[str]) -> Segments:
     """Read the connection with most payload; UserError where the capture holds no TCP data."""
-    packets = counted_once(packets_of(path, notes))
-    counts: Counter[Flow] = Counter()
-    for packet in packets:
-        if packet.flow:
-            counts[packet.flow] += packet.end - packet.seq
-    if not counts:
+    connections, others = _connections(counted_once(packets_of(path, notes)))
+    if not connections:
         raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP")
-    flow, most = counts.most_common(1)[0]
-    share = most / max(sum(counts.values()), 1)
-    found = [packet for packet in packets if packet.flow == flow]
+    sizes = [sum(packet.end - packet.seq for packet in each) for each in connections]
+    most = max(sizes)
+    found, far = _once(connections[sizes.index(most)])
     cut = sum(len(packet.header) < (packet.header[TCP_OFFSET] >> 4) * 4 for packet in found) / len(found)
-    return replace(_decoded(path.name, found, share), cut=cut)
+    share = most / max(sum(sizes) + others, 1)
+    whole = _decoded(path.name, found, share)
+    return replace(whole, cut=cut, far_copies=far / len(found), grain_s=grain_s(whole.t_s))
+
+
+def _connections(packets: list[Packet]) -> tuple[list[list[Packet]], int]:
+    """Divide segments into connections, which may follow each other on the same ports; and count what is not TCP."""
+    found: dict[tuple[Flow, int], list[Packet]] = {}
+    opened: dict[Flow, tuple[int, int]] = {}  # number of the connection, and its SYN's sequence number
+    begun: set[tuple[Flow, int]] = set()  # that have data
+    others = 0
+    for packet in packets:
+        if packet.flow is None:
+            others += packet.ip_bytes
+            continue
+        number, isn = opened.get(packet.flow, (0, -1))
+        if packet.opens and (packet.seq != isn or (packet.flow, number) in begun):
+            number += 1
+            opened[packet.flow] = number, packet.seq
+        if packet.end - packet.seq > 1:
+            begun.add((packet.flow, number))
+        found.setdefault((packet.flow, number), []).append(packet)
+    return list(found.values()), others
+
+
+def _once(packets: list[Packet]) -> tuple[list[Packet], int]:
+    """Leave out copies, which have the same time stamps too; count those that are too late for one place."""
+    first_s: dict[tuple[bytes, bytes, int], float] = {}
+    kept, far = [], 0
+    for packet in packets:
+        key = packet.source, packet.header, packet.end
+        if key not in first_s:
+            kept.append(packet)
+        else:
+            far += packet.end != packet.seq and packet.t_s - first_s[key] > SAME_PLACE_S
+        first_s.setdefault(key, packet.t_s)
+    return kept, far
 
 
 def in_full_segments(segments: Segments) -> Segments:
@@ -117,11 +151,12 @@ def _heads(packets: list[Packet]) -> NDArray[np.uint8]:
 def _unwrapped(fields: dict[str, Numbers], data: NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
     seq, ack, window = (np.full(len(data), -1, dtype=np.int64) for _ in range(3))
     syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
+    scaled = all((fields["window_scale"][way & syn] >= 0).any() for way in (data, ~data))  # both offer it, or none has it
     for way in (data, ~data):
         acking = way & has_ack
         seq[way] = unwrap(fields["seq"][way], _isn(fields, way))
         ack[acking] = unwrap(fields["ack"][acking], _isn(fields, ~way))
-        scale = max(int(fields["window_scale"][way].max(initial=0)), 0)
+        scale = int(fields["window_scale"][way].max(initial=0)) if scaled else 0
         window[way] = fields["window"][way] << np.where(syn[way], 0, scale)
     return seq, ack, window
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from lab.base.format import NONE
 from lab.commands.lines import say
 from lab.traces.recording import Recording
+from lab_whatif.capacity import MARGIN_S
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
 from lab_whatif.infer import Inferred
@@ -66,7 +67,7 @@ def show_link(inferred: Inferred, side: str, console: Console) -> None:
 
 
 def link_lines(inferred: Inferred, side: str) -> list[str]:
-    """Return the link in two sentences."""
+    """Return the link in two sentences, and a third where its way down varies by itself."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
@@ -74,7 +75,16 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
+        *_varying(inferred),
     ]
+
+
+def _varying(inferred: Inferred) -> list[str]:
+    """Return that the way down varies without a queue: what waits so much is taken for one."""
+    if inferred.jitter_ms <= MARGIN_S * 1e3 + inferred.path.step_ms:
+        return []
+    varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
+    return [f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"]
 
 
 def show_bounds(found: list[Item], log: Recording, console: Console) -> None:

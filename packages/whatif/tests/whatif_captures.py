@@ -35,7 +35,14 @@ class Known:
     size_bytes: int = 6_000_000
     calls: bool = False  # 40 kB every half second instead of a bulk
     receive_window: int = 8_000_000
+    window_scale: bool = True  # of the server too: without it none holds
+    ack_every: int = 2  # packets, behind the first 40
     seed: int = 1
+
+    @property
+    def window_shift(self) -> int:
+        """Return the receive window's scale."""
+        return 7 if self.window_scale else 0
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,8 @@ class Download:
         return (self.known.stamp_base + int(t_s * 1e3 + 1e-6) // step * step) % 2**32
 
     def _seen(self, side: str, t_s: float, **fields: Any) -> None:
-        defaults: dict[str, Any] = {"length": 0, "flags": ACK, "window": self.known.receive_window >> 7, "sack": ()}
+        window = self.known.receive_window >> self.known.window_shift
+        defaults: dict[str, Any] = {"length": 0, "flags": ACK, "window": window, "sack": ()}
         frame = Frame(t_s, **(defaults | fields))
         (self.client if side == "client" else self.server).append(frame)
 
@@ -165,7 +173,8 @@ class Download:
             self.expected += 1
         self.recent_client = frame["tsval"] if in_order else self.recent_client
         self.unacked += 1
-        if self.unacked >= 2 or not in_order or self.expected >= self.limit:
+        every = 2 if number < 40 else self.known.ack_every
+        if self.unacked >= every or not in_order or self.expected >= self.limit:
             self._acknowledge(t_s, number)
 
     def _acknowledge(self, t_s: float, number: int) -> None:
@@ -241,6 +250,8 @@ def written(
 
 def _bytes(frame: Frame, known: Known, version: int, stamps: bool) -> tuple[bytes, int]:
     options = HANDSHAKE_OPTIONS if frame.flags & SYN else b""
+    if frame.flags & ACK and not known.window_scale:
+        options = options[:4] + b"\1" * len(options[4:])
     options += struct.pack(">BBBBII", 1, 1, 8, 10, frame.tsval, frame.tsecr) if stamps else b""
     own, other = (known.isn, 77) if frame.to_client else (77, known.isn)
     if frame.sack:

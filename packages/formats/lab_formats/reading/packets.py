@@ -19,8 +19,7 @@ from lab_formats.reading.wifi_frames import WHY
 
 MOST_PACKETS = 2_000_000
 CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
-COMPARED = 40  # bytes of a transport's header and data by which two packets are the same
-HEADER_MOST = 60  # bytes of TCP's header with all options
+HEADER_MOST = 60  # bytes of TCP's header with all options; by them two packets are the same
 NOTES = {
     "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
     "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
@@ -118,7 +117,7 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
         header = header._replace(ip_bytes=frame.wire_bytes - at)
     number, direction = place(link, data)
     body = data[header.body_at : header.body_at + HEADER_MOST]
-    seen = ((frame.interface.number, number), direction, _identity(header, body[:COMPARED]))
+    seen = ((frame.interface.number, number), direction, _identity(header, body))
     packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen)
     if header.later_fragment:
         return packet

@@ -44,6 +44,12 @@ def test_rate_round_trip_and_buffer_come_back(tmp_path: Path, side: str, known: 
     assert found.buffer.bytes == pytest.approx(known.buffer_bytes, abs=20e6 / 8 * (known.stamp_ms + 1) / 1e3)
 
 
+def test_the_lost_end_of_a_burst_shows_no_smaller_buffer(tmp_path: Path) -> None:
+    """ACKs of 32 packets let as many leave at once: what follows their lost end finds a drained queue."""
+    found = inferred(tmp_path, Known(ack_every=32), "client").buffer
+    assert (found.kind, found.bytes) == ("tail", pytest.approx(150_000, rel=0.02))
+
+
 @ENDS
 def test_a_change_of_the_rate_is_seen_when_it_happens(tmp_path: Path, side: str) -> None:
     table = inferred(tmp_path, Known(faster_from_s=1.5), side).capacity.filter("known")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A capture that cannot answer is refused in a line that states why, and what to capture instead."""
 
+import struct
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 from lab_whatif.judged import judged
 from typer.testing import CliRunner
-from whatif_captures import Download, Frame, Known, merged, spoiled, written
+from whatif_captures import START_NS, SYN, Download, Frame, Known, merged, spoiled, written
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
@@ -24,12 +26,51 @@ def thinned(frames: list[Frame]) -> list[Frame]:
     return [frame for frame in frames if id(frame) not in dropped]
 
 
+def without_acks(frames: list[Frame]) -> list[Frame]:
+    """Drop each ninth ACK: a capture that lost some."""
+    acks = [frame for frame in frames if not frame.length and not frame.flags & SYN]
+    dropped = {id(frame) for frame in acks[1::9]}
+    return [frame for frame in frames if id(frame) not in dropped]
+
+
+def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
+    """Set the capture's clock once."""
+    return [replace(each, t_s=each.t_s + (by_s if each.t_s > since_s else 0)) for each in frames]
+
+
+def twice(frames: list[Frame], after_s: float, every: int = 1) -> list[Frame]:
+    """Show packets at a second place too."""
+    copies = [replace(each, t_s=each.t_s + after_s) for each in frames[::every]]
+    return sorted([*frames, *copies], key=lambda each: each.t_s)
+
+
+def again(frames: list[Frame]) -> list[Frame]:
+    """Download once more from the same ports."""
+    pause_s = frames[-1].t_s + 1
+    ticks = round(pause_s * 1e3)
+    moved = [
+        replace(each, t_s=each.t_s + pause_s, tsval=each.tsval + ticks, tsecr=each.tsecr + ticks) for each in frames
+    ]
+    return [*frames, *moved]
+
+
+def in_steps(frames: list[Frame], step_s: float) -> list[Frame]:
+    """Coarsen the capture's clock."""
+    return [replace(each, t_s=int(each.t_s / step_s) * step_s) for each in frames]
+
+
 @pytest.fixture(scope="module")
 def bulk() -> Download:
     return Download(BULK)
 
 
 SPOILED: dict[str, tuple[Spoil, str]] = {
+    "clock set": (lambda frames: later(frames, 1, 0.03), "the capture's clock against its host's time stamps=29 ms"),
+    "clock set back": (lambda frames: later(frames, 1, -0.02), "its host's time stamps=19 ms: must be steady"),
+    "clock of 30 ms": (lambda frames: in_steps(frames, 0.03), r"steps of the capture's clock \(30 ms\)"),
+    "two places": (lambda frames: twice(frames, 0.003), r"segments that stand twice, apart by over 1 ms=\d\d"),
+    "the same ports again": (again, r"largest connection=50\.0%"),
+    "without ACKs": (without_acks, "echoes of time stamps that were not captured="),
     "cut": (lambda frames: frames[40:], "handshake=absent"),
     "thinned": (thinned, "acknowledged but not captured=0."),
     "short": (lambda frames: [each for each in frames if each.t_s < 0.4], "round trips="),
@@ -79,14 +120,72 @@ def test_without_time_stamps_nothing_is_said(tmp_path: Path, bulk: Download, sid
         (Known(receive_window=100_000), "segments at the receive window's edge="),
         (Known(size_bytes=300_000), "steps of 100 ms with a backlog="),
         (Known(stamp_ms=30), r"must be at least \d steps of the time stamps"),
+        (
+            Known(8, one_way_ms=10, receive_window=62_000, window_scale=False, size_bytes=4_000_000),
+            "segments at the receive window's edge=",
+        ),
     ],
-    ids=["calls", "receive window", "short", "coarse stamps"],
+    ids=["calls", "receive window", "short", "coarse stamps", "a scale that one end offers"],
 )
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_a_download_that_the_link_did_not_limit_is_refused(tmp_path: Path, side: str, known: Known, line: str) -> None:
     file = written(tmp_path / "x.pcap", getattr(Download(known), side), known)
     with pytest.raises(UserError, match=line):
         judged(file, None, [])
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+@pytest.mark.parametrize("every", [1, 3])
+def test_copies_at_one_place_change_nothing(tmp_path: Path, bulk: Download, side: str, every: int) -> None:
+    frames = getattr(bulk, side)
+    once = judged(written(tmp_path / "once.pcap", frames, BULK), None, [])[1]
+    found = judged(written(tmp_path / "twice.pcap", twice(frames, 1e-5, every), BULK), None, [])[1]
+    assert found.capacity.equals(once.capacity)
+    assert found.buffer.bytes == once.buffer.bytes
+
+
+def test_a_stamp_that_is_no_whole_step_hides_no_step(tmp_path: Path) -> None:
+    """SYN cookies, and hosts whose handshake has another clock."""
+    known = Known(stamp_ms=30)
+    odd = [replace(each, tsval=each.tsval + 3 * (each.flags & SYN)) for each in Download(known).client]
+    with pytest.raises(UserError, match=r"must be at least 5 steps of the time stamps \(30 ms\)"):
+        judged(written(tmp_path / "x.pcap", odd, known), None, [])
+
+
+def test_other_traffic_counts_also_over_udp(tmp_path: Path, bulk: Download) -> None:
+    file = written(tmp_path / "x.pcap", bulk.client, BULK)
+    datagrams = b""
+    for number in range(1000):
+        ip = struct.pack(">BBHHHBBH8s", 0x45, 0, 1280, number, 0, 64, 17, 0, bytes(8))
+        frame = bytes(12) + b"\x08\x00" + ip + struct.pack(">HHHH", 443, 9, 1260, 0)
+        datagrams += struct.pack("<IIII", START_NS // 10**9 + 1, 0, len(frame), 1294) + frame
+    file.write_bytes(file.read_bytes() + datagrams)
+    with pytest.raises(UserError, match=r"largest connection=8\d\.\d%"):
+        judged(file, None, [])
+
+
+def test_a_handshake_without_an_mss_hides_merged_segments(
+    tmp_path: Path, bulk: Download, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whatif_captures.HANDSHAKE_OPTIONS", b"\1\1\1\1\3\3\7\1")
+    with pytest.raises(UserError, match="MSS in the handshake=absent: must be there"):
+        judged(written(tmp_path / "x.pcap", merged(bulk.client, 20), BULK), None, [])
+
+
+def test_marks_forbid_other_senders_and_not_the_link(tmp_path: Path, bulk: Download) -> None:
+    marked = [replace(each, flags=each.flags | (0 if each.length or each.flags & SYN else 64)) for each in bulk.client]
+    file = written(tmp_path / "x.pcap", marked, BULK)
+    out = ["--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, ["whatif", str(file), *out]).exit_code == 0
+    refused = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", *out])
+    assert "ACKs that report congestion marks (ECN)=" in str(refused.exception)
+
+
+def test_acks_alone_are_refused_without_a_warning(tmp_path: Path, bulk: Download) -> None:
+    acks = [each for each in bulk.client if not each.to_client]
+    with warnings.catch_warnings(), pytest.raises(UserError, match="handshake=absent"):
+        warnings.simplefilter("error")
+        judged(written(tmp_path / "x.pcap", acks, BULK), None, [])
 
 
 def test_a_capture_between_the_ends_needs_its_side(tmp_path: Path, bulk: Download) -> None:
