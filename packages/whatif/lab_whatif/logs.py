@@ -58,7 +58,7 @@ def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:
         raise field_error(file, "rtt_ms", "none", "known of some ACKs")
     base_s = float(np.nanmin(rtt_s))
     new = np.diff(acked, prepend=0) > 0
-    t_s, wait_s = frame["t_s"].to_numpy()[new], np.nan_to_num(rtt_s - base_s)[new]
+    t_s, wait_s = frame["t_s"].to_numpy()[new], _held(rtt_s - base_s)[new]
     end = acked[new]
     seq = np.concatenate([[0], end[:-1]])
     mss = int(frame["mss_bytes"][0]) if "mss_bytes" in frame.columns else int((end - seq).min())
@@ -69,6 +69,12 @@ def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:
     where = lost > 0
     losses = frame["t_s"].to_numpy()[where] - base_s / 2, lost[where].astype(float)
     return Path(down, up, _sent(frame, acked, mss), base_s * 1e3, CLOCK_MS, mss_bytes=mss, counted=losses)
+
+
+def _held(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values in which the one before stands where one is not known."""
+    places = np.maximum.accumulate(np.where(np.isnan(values), -1, np.arange(len(values))))
+    return np.where(places >= 0, values[np.maximum(places, 0)], 0.0)
 
 
 def _acked(file: File, frame: pl.DataFrame) -> Numbers:
@@ -96,7 +102,10 @@ def bounds(file: File, found: Recording) -> tuple[pl.DataFrame, list[Item]]:
     if not table.height:
         raise field_error(file, "rows", found.frame.height, f"at least 2, {LEAST_GAP_S * 1e3:g} ms apart")
     most = float(table["at_least_mbps"].max())  # type: ignore[arg-type]
-    least_ms = float(found.frame["rtt_ms"].min())  # type: ignore[arg-type]
+    shortest = found.frame["rtt_ms"].min()
+    if shortest is None:
+        raise field_error(file, "rtt_ms", "none", "known of a reading")
+    least_ms = float(shortest)  # type: ignore[arg-type]
     why = "the most that was acknowledged between two readings; the capacity is as much or more, at that time"
     rtt = "the shortest reading, which is smoothed: the path's own is as short or shorter"
     return table, [

@@ -21,9 +21,10 @@ Kind = Literal["tail", "threshold", "at least"]
 
 @dataclass(frozen=True)
 class Holes:
-    """Runs of lost bytes: the packet that arrived next, and how many packets were lost."""
+    """Runs of lost bytes: the packet that arrived next, the one sent in front, and how many packets were lost."""
 
     place: NDArray[np.int64]
+    front: NDArray[np.int64]
     packets: NDArray[np.float64]
 
 
@@ -52,7 +53,8 @@ class Buffer:
 
 def holes(down: Down, base_s: float) -> Holes:
     """Find what was lost: holes that nothing fills which was sent at the same time."""
-    before = np.concatenate([[1], np.maximum.accumulate(down.end)[:-1]])
+    highest = np.maximum.accumulate(down.end)
+    before = np.concatenate([[1], highest[:-1]])
     missing = down.seq - before
     place = np.flatnonzero(missing > 0)
     lost = missing[place].astype(float)
@@ -65,7 +67,8 @@ def holes(down: Down, base_s: float) -> Holes:
             lost[number] -= down.end[packet] - down.seq[packet]
     real = lost > 0
     full = max(float((down.end - down.seq).max()), 1.0)
-    return Holes(place[real], np.ceil(lost[real] / full))
+    front = np.searchsorted(highest, before[place[real]])
+    return Holes(place[real], front, np.ceil(lost[real] / full))
 
 
 def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
@@ -73,7 +76,7 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
     found, queued = holes(down, base_s), down.queued_bytes
     most = int(queued.max())
     # a burst's end is lost: the packet in front of it has met that queue, and the one behind it a drained one
-    levels = np.maximum(queued[found.place], queued[np.maximum(found.place - 1, 0)])
+    levels = np.maximum(queued[found.place], queued[found.front])
     is_low, at_low = levels < RANDOM_SHARE * most, queued < RANDOM_SHARE * most
     random = float(found.packets[is_low].sum())
     random_pct = 100 * random / max(float(at_low.sum()) + random, 1.0)

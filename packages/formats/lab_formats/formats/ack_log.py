@@ -37,6 +37,8 @@ LEAST_NAMES = 2  # of a header: it is a log, and what is missing can be named
 NO_SAMPLE = (-1, WRAP - 1)  # the kernel's RTT of an ACK that gave none, as signed and as unsigned
 LEAST_MSS, MOST_MSS = 88, 65_495  # TCP_MIN_SND_MSS of Linux, and what an IPv4 packet holds
 INITIAL_WINDOW_PKTS = 10  # RFC 6928, and TCP_INIT_CWND of Linux
+LEAST_ACKS = 100  # from which the units can be seen
+MOST_APART = 300  # times: units are 1000 apart, and a sender that waits for its application is not
 FIRST_STEPS = 50  # in which the greatest common divisor of the steps is the MSS
 
 
@@ -65,8 +67,23 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
         pl.Series("mss_bytes", np.full(len(acked), mss), pl.UInt32),
     ]
     frame, notes = _on_clock(pl.DataFrame([pl.Series("t_s", t_us / 1e6), *columns]), initial_window_pkts * mss)
+    _refuse_other_units(table, frame)
     all_notes = (*early, *mss_notes, flight_note, *notes, *_limited(table))
     return Recording(frame, "series", None, "ack-log", path.name, all_notes)
+
+
+def _refuse_other_units(table: Table, frame: pl.DataFrame) -> None:
+    """Refuse a clock or an RTT in another unit than its name's: rate times RTT is what is in flight (Little's law)."""
+    known = frame.drop_nulls("rtt_ms")
+    flight, rtt_ms = (known[name].median() if name in known.columns else None for name in ("inflight_bytes", "rtt_ms"))
+    span_s = float(known["t_s"][-1] - known["t_s"][0]) if known.height else 0.0
+    if not flight or not rtt_ms or not span_s or known.height < LEAST_ACKS:
+        return
+    held = float(known["acked_bytes"][-1]) / span_s * float(rtt_ms) / 1e3  # type: ignore[arg-type]
+    if not 1 / MOST_APART < held / float(flight) < MOST_APART:  # type: ignore[arg-type]
+        shown = f"{flight:.0f} bytes, where rate times RTT is {held:.0f}"
+        rule = f"no more than {MOST_APART} times apart: {CLOCK} and {_first(table, tuple(RTTS))} in their names' units"
+        raise field_error(table.file, "in flight", shown, rule)
 
 
 def _without_acked(table: Table, name: str, mss_bytes: int | None) -> Recording:

@@ -14,7 +14,7 @@ from lab.traces.columns import MOST_BYTES, SLOWEST_MS
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
-from lab_formats.reading.documents import Node, documents
+from lab_formats.reading.documents import Node, counted, documents
 from lab_formats.reading.tcp_info import COARSE, limits, series
 
 LONGEST_US, MOST_PKTS, MOST_MSS = 2**53, 1e9, 65_535
@@ -34,6 +34,8 @@ def read(path: Path) -> Recording:
     rows = [_row(each) for each in _measured(documents(path), path) if (info := each.get("TCPInfo")) and info.value]
     if not rows:
         raise UserError(f"{path}: content: must have measurements of a download with the server's TCPInfo")
+    if (pl.Series([row["acked_bytes"] for row in rows]).diff() < 0).any():
+        raise UserError(f"{path}: BytesAcked: must not go back: the readings of one connection")
     frame = pl.DataFrame(rows).unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
     notes = (COARSE, *limits(frame))
@@ -42,29 +44,32 @@ def read(path: Path) -> Recording:
 
 def _measured(found: list[Node], path: Path) -> list[Node]:
     """Return the measurements of a download; an upload's sender is the client, whose TCP the test does not show."""
-    if found and found[0].get("Key"):
+    if found and not isinstance(found[0].value, list) and found[0].get("Key"):
         values = [one.at("Value") for one in found if (key := one.get("Key")) and key.value == "measurement"]
         return [value for value in values if value.at("Test").value == "download"]
     if len(found) != 1:
-        raise UserError(f"{path}: content: must be one JSON document (has {len(found)})")
-    return list(found[0].at("Download", "ServerMeasurements").items())
+        raise UserError(f"{path}: content: must be one JSON document (has {len(found)}): one test a file")
+    result = found[0]
+    if isinstance(result.value, list) and len(result.value) == 1:  # of a query of M-Lab's tables
+        result = next(result.items())
+    return list((result.get("raw") or result).at("Download", "ServerMeasurements").items())
 
 
 def _row(measurement: Node) -> dict[str, float]:
     info = measurement.at("TCPInfo")
 
-    def count(name: str, most: float = MOST_PKTS) -> float:
-        return info.at(name).number(0, most)
+    def count(name: str, most: float = MOST_PKTS, least: float = 0) -> float:
+        return counted(info.at(name)).number(least, most)
 
     return {
-        "t_s": info.at("ElapsedTime").number(0, LONGEST_US) / 1e6,
+        "t_s": count("ElapsedTime", LONGEST_US) / 1e6,
         "acked_bytes": count("BytesAcked", MOST_BYTES),
-        "rtt_ms": info.at("RTT").number(0, SLOWEST_MS * 1e3) / 1e3,
-        "least_rtt_ms": info.at("MinRTT").number(0, SLOWEST_MS * 1e3) / 1e3,
+        "rtt_ms": count("RTT", SLOWEST_MS * 1e3) / 1e3,
+        "least_rtt_ms": count("MinRTT", SLOWEST_MS * 1e3) / 1e3,
         "inflight_bytes": count("Unacked") * count("SndMSS", MOST_MSS),
         "retransmits": count("TotalRetrans"),
         "cwnd_pkts": count("SndCwnd"),
-        "mss_bytes": info.at("SndMSS").number(1, MOST_MSS),
+        "mss_bytes": count("SndMSS", MOST_MSS, 1),
         "busy_ms": count("BusyTime", LONGEST_US) / 1e3,
         "window_ms": count("RWndLimited", LONGEST_US) / 1e3,
     }

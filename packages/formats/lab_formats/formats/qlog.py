@@ -2,6 +2,7 @@
 """qlog of a QUIC sender (JSON, or one record per line): what it sent, and what each ACK frame acknowledged.
 
 Only packets with application data count (1-RTT). Sizes are whole QUIC packets; the RTT contains the receiver's delay.
+Until draft 2 an event could be a list by `event_fields`, its time in us, a number a text, and a size in the header.
 """
 
 from collections.abc import Iterator
@@ -14,12 +15,14 @@ from lab.base.errors import UserError
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
-from lab_formats.reading.documents import Node, documents
+from lab_formats.reading.documents import Node, counted, documents
 
 APPLICATION = ("1RTT", "1rtt", "onertt")
 TAKEN = ("packet_sent", "packet_lost", "packet_received")
 DELTA = ("delta", "relative_to_previous_event")
-LATEST_MS, LARGEST, MOST_BYTES = 1e15, 2**62, 65_535
+LATEST, LARGEST, MOST_BYTES = 1e18, 2**62, 65_535
+UNITS_MS = {"ms": 1.0, "us": 1e-3}  # configuration.time_units, until draft 2
+TIMES, KINDS = ("time", "relative_time", "delta_time"), ("name", "event", "event_type", "type")  # of event_fields
 SCHEMA = {"t_s": pl.Float64, "delivered_bytes": pl.Int64, "rtt_ms": pl.Float64, "inflight_bytes": pl.Int64}
 NOTES = (
     "Bytes are those of whole QUIC packets; the RTT contains the receiver's delay of its ACKs.",
@@ -36,16 +39,20 @@ def fits(head: Head) -> bool:
 def read(path: Path) -> Recording:
     """Read a row for each ACK frame that acknowledges something new."""
     sender = _Sender()
-    for t_ms, name, data in _events(path):
+    notes = list(NOTES)
+    for t_ms, name, data in _events(path, notes):
         sender.take(t_ms, name, data)
     if not sender.acked_bytes:
         raise UserError(f"{path}: events: must have packet_sent and ACK frames of 1-RTT packets: a sender's qlog")
+    if sender.received_bytes > sender.sent_bytes:
+        sizes = f"{sender.sent_bytes} bytes sent, {sender.received_bytes} received"
+        raise UserError(f"{path}: events: must be those of the data's sender ({sizes}): take the other end's qlog")
     frame = pl.DataFrame(sender.rows, orient="row", schema=SCHEMA)
     if (np.diff(frame["t_s"].to_numpy()) < 0).any():
         raise UserError(f"{path}: time: must not go back")
     frame = frame.unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
-    return Recording(frame, "series", None, "qlog", path.name, NOTES)
+    return Recording(frame, "series", None, "qlog", path.name, tuple(notes))
 
 
 class _Sender:
@@ -54,20 +61,22 @@ class _Sender:
     def __init__(self) -> None:
         self.sent: dict[int, tuple[float, int]] = {}  # in flight, in the order of their numbers: when, bytes
         self.rows: list[tuple[float, int, float | None, int]] = []
-        self.acked_bytes = self.flight_bytes = 0
+        self.acked_bytes = self.flight_bytes = self.sent_bytes = self.received_bytes = 0
 
     def take(self, t_ms: float, name: str, data: Node) -> None:
-        if name not in TAKEN or data.at("header", "packet_type").value not in APPLICATION:
+        kind = data.get("packet_type") or data.at("header", "packet_type")
+        if kind.value not in APPLICATION:
             return
         if name == "packet_received":
+            self.received_bytes += _size(data) or 0
             frames = data.get("frames")
             for frame in frames.items() if frames else ():
                 if frame.at("frame_type").value == "ack":
                     self._acknowledge(t_ms, list(_ranges(frame)))
             return
-        number = data.at("header", "packet_number").whole(0, LARGEST)
+        number = counted(data.at("header", "packet_number")).whole(0, LARGEST)
         if name == "packet_sent":
-            self._send(number, t_ms, data.at("raw", "length").whole(1, MOST_BYTES))
+            self._send(number, t_ms, _size(data) or data.at("raw", "length").whole(1, MOST_BYTES))
         else:
             self.flight_bytes -= self.sent.pop(number, (0.0, 0))[1]
 
@@ -76,14 +85,16 @@ class _Sender:
             self.rows.append((t_ms / 1e3, 0, None, 0))
         self.sent[number] = t_ms, size
         self.flight_bytes += size
+        self.sent_bytes += size
 
     def _acknowledge(self, t_ms: float, ranges: list[tuple[int, int]]) -> None:
         new = list(self._among(ranges))
         for number in new:
             sent_ms, size = self.sent.pop(number)
             self.acked_bytes, self.flight_bytes = self.acked_bytes + size, self.flight_bytes - size
-        if new:
-            self.rows.append((t_ms / 1e3, self.acked_bytes, t_ms - sent_ms, self.flight_bytes))
+        if new:  # only the largest gives a round trip (RFC 9002, 5.1)
+            rtt_ms = t_ms - sent_ms if new[-1] == max(last for _, last in ranges) else None
+            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes))
 
     def _among(self, ranges: list[tuple[int, int]]) -> Iterator[int]:
         """Yield what is in flight of ranges of packet numbers."""
@@ -95,17 +106,25 @@ class _Sender:
                 yield number
 
 
+def _size(data: Node) -> int | None:
+    """Return the length of a packet, which early drafts have in its header; None where it is not stated."""
+    places = ("raw", "length"), ("header", "packet_size")
+    found = (part.get(name) for place, name in places if (part := data.get(place)))
+    size = next((each for each in found if each), None)
+    return counted(size).whole(1, MOST_BYTES) if size else None
+
+
 def _ranges(frame: Node) -> Iterator[tuple[int, int]]:
     for each in frame.at("acked_ranges").items():
-        ends = [end.whole(0, LARGEST) for end in each.items()]
+        ends = [counted(end).whole(0, LARGEST) for end in each.items()]
         if len(ends) not in (1, 2) or ends[0] > ends[-1]:
             raise each.refuse("one packet number, or the first and the last of a range")
         yield ends[0], ends[-1]
 
 
-def _events(path: Path) -> Iterator[tuple[float, str, Node]]:
+def _events(path: Path, notes: list[str]) -> Iterator[tuple[float, str, Node]]:
     """Yield time, name without its schema, and data of each event; `documents` passes over the record separators."""
-    found = documents(path)
+    found = documents(path, notes=notes)
     if not found:
         raise UserError(f"{path}: content: must be JSON of qlog")
     traces = found[0].get("traces")
@@ -116,15 +135,37 @@ def _events(path: Path) -> Iterator[tuple[float, str, Node]]:
         trace, events = whole[0], list(whole[0].at("events").items())
     else:
         trace, events = found[0].at("trace"), found[1:]
+    fields = trace.get("event_fields")
+    columns = [str(each.value).lower() for each in fields.items()] if fields else []
     common = trace.get("common_fields")
     form = common.get("time_format") if common else None
-    added, t_ms = form is not None and form.value in DELTA, 0.0
+    added, unit_ms = "delta_time" in columns or (form is not None and form.value in DELTA), _unit_ms(trace)
+    t_ms = 0.0
     for event in events:
-        read_ms = event.at("time").number(0, LATEST_MS)
+        time, name, data = _of_columns(event, columns) if columns else (event.at("time"), event.at("name"), None)
+        read_ms = counted(time).number(0, LATEST) * unit_ms
         t_ms = t_ms + read_ms if added else read_ms
-        name = str(event.at("name").value).partition(":")[2]
-        if name in TAKEN:
-            yield t_ms, name, event.at("data")
+        kind = str(name.value).rpartition(":")[2].lower()
+        if kind in TAKEN:
+            yield t_ms, kind, data or event.at("data")
+
+
+def _unit_ms(trace: Node) -> float:
+    configuration = trace.get("configuration")
+    unit = configuration.get("time_units") if configuration else None
+    if unit and unit.value not in UNITS_MS:
+        raise unit.refuse(" or ".join(UNITS_MS))
+    return UNITS_MS[unit.value] if unit else 1.0
+
+
+def _of_columns(event: Node, columns: list[str]) -> tuple[Node, Node, Node]:
+    """Return time, name and data of an event that is a list."""
+    cells = dict(zip(columns, event.items(), strict=False))
+    found = [next((cells[name] for name in names if name in cells), None) for names in (TIMES, KINDS, ("data",))]
+    time, name, data = found
+    if time is None or name is None or data is None:
+        raise event.refuse("a list by event_fields, with a time, the event and its data")
+    return time, name, data
 
 
 IMPORTERS = (Importer("qlog", "qlog of a QUIC sender", "bytes delivered, in flight; RTT", fits, read),)

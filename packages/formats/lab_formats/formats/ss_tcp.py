@@ -5,7 +5,7 @@ while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > my.ss
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from lab_formats.reading.text import line_error, read_lines
 CLOCK = re.compile(r"\d{9,10}\.\d+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)")  # of date -Ins, --rfc-3339=ns
 INFO = re.compile(r"[\sA-Z].*\bcwnd:\d+.*\bbytes_acked:\d+|[\sA-Z].*\bbytes_acked:\d+.*\bcwnd:\d+")
-SOCKET = re.compile(r"(?:ESTAB|CLOSE-WAIT|FIN-WAIT-\d|CLOSING|LAST-ACK|TIME-WAIT)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
+STATES = "ESTAB|CLOSE-WAIT|FIN-WAIT-\\d|CLOSING|LAST-ACK|TIME-WAIT"
+SOCKET = re.compile(rf"(?:(?:{STATES})\s+)?\d+\s+\d+\s+(\S+:\S+)\s+(\S+:\S+)")  # of one state: without it
 FIELDS = {
     "acked_bytes": r"\bbytes_acked:(\d+)",
     "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
@@ -59,7 +60,7 @@ def read(path: Path) -> Recording:
         pl.col("retransmits").fill_null(0),
     )
     other = len(found) - 1
-    notes = [COARSE, *limits(frame), f"Connection {name}, from {rows[0]['t_s'] - first_s:.1f} s on."]
+    notes = [COARSE, *limits(frame), f"Connection {name or 'without addresses'}, from {rows[0]['t_s'] - first_s:.1f} s on."]
     notes += [f"{other} other connections: left out."] * bool(other)
     return Recording(series(frame), "series", None, "ss", path.name, tuple(notes))
 
@@ -68,6 +69,7 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     found: defaultdict[str, Rows] = defaultdict(list)
     now_s: float | None = None
     first_s, socket = 0.0, ""
+    again: Counter[str] = Counter()  # how often a socket's ports were used again
     for number, line in enumerate(read_lines(path), 1):
         if (read_s := _clock_s(line.strip())) is not None:
             before_s, now_s = now_s, read_s
@@ -83,8 +85,19 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
         if INFO.match(line):  # behind the socket, or in its line (ss -O)
             if now_s is None:
                 raise line_error(path, number, "time", "none", "given before each print: date +%s.%N, or -Ins")
-            found[socket].append(_row(path, number, line, now_s))
+            row = _row(path, number, line, now_s)
+            before = found[_named(socket, again)]
+            if before and not socket and before[-1]["t_s"] == now_s:
+                rule = "printed before each line of a connection where a print has several: ss -tin"
+                raise line_error(path, number, "addresses", "none", rule)
+            again[socket] += bool(before) and row["acked_bytes"] < before[-1]["acked_bytes"]
+            found[_named(socket, again)].append(row)
+            socket = ""
     return dict(found), first_s
+
+
+def _named(socket: str, again: Counter[str]) -> str:
+    return f"{socket} (again, {again[socket]})" if again[socket] else socket
 
 
 def _clock_s(line: str) -> float | None:

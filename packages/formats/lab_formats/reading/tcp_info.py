@@ -15,7 +15,7 @@ def series(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(
         "t_s",
         pl.col("acked_bytes").cast(pl.Int64),
-        "rtt_ms",
+        pl.when(pl.col("rtt_ms") > 0).then("rtt_ms").alias("rtt_ms"),  # 0: no sample yet
         *(pl.col(name).cast(pl.Int64) for name in counts[1:]),
         steps.alias("retransmits_pkts"),
         pl.col("mss_bytes").cast(pl.UInt32),
@@ -24,8 +24,9 @@ def series(frame: pl.DataFrame) -> pl.DataFrame:
 
 def limits(frame: pl.DataFrame) -> Iterator[str]:
     """Yield the least RTT, and how long the receive window limited the sender, as the kernel counted."""
-    least_ms = float(frame.select(pl.min_horizontal(pl.min("least_rtt_ms"), pl.min("rtt_ms"))).item())
-    yield f"Least RTT: {least_ms:g} ms."
+    readings = [frame[name].cast(pl.Float64) for name in ("least_rtt_ms", "rtt_ms")]
+    known_ms = [value for each in readings for value in each.drop_nulls() if value > 0]
+    yield f"Least RTT: {min(known_ms):g} ms." if known_ms else "No reading has an RTT."
     last = frame.row(-1, named=True)
     if last["busy_ms"]:
         share = 100 * (last["window_ms"] or 0) / last["busy_ms"]

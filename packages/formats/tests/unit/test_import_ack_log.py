@@ -198,6 +198,15 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, content: str, word
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(("clock", "rtt"), [(1000, 1), (0.001, 1), (1, 1000), (1, 0.001)])
+def test_another_unit_than_the_names_is_refused(tmp_path: Path, clock: float, rtt: float) -> None:
+    """What is in flight is rate times RTT, or one of them is not in us."""
+    rows = [f"{int(606 * n * clock)},{1448 * n},1448,{int(60_000 * rtt)},{1448 * (n + 100)},{1448 * n}" for n in range(1, 3000)]
+    content = "\n".join(["now_us,bytes_acked,mss,rtt_us,snd_nxt,snd_una", *rows])
+    with pytest.raises(UserError, match=r"in flight=144800 bytes, where rate times RTT is \d+: must be"):
+        importers.read(written(tmp_path, content))
+
+
 def test_the_command_refuses_in_one_line_with_status_2(tmp_path: Path) -> None:
     file = written(tmp_path, HEAD + "5,2616,1308,9,0,9,1\n6,1308,1308,9,0,9,1\n")
     done = lab(tmp_path, "traces", "import", str(file))

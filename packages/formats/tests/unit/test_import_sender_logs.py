@@ -41,6 +41,36 @@ def qlog(*events: dict[str, Any]) -> str:
     return "".join(f"\x1e{json.dumps(each)}\n" for each in (QLOG_HEAD, *events))
 
 
+def received(time_ms: float, number: int, size: int) -> dict[str, Any]:
+    return packet("packet_received", time_ms, number, raw={"length": size}, frames=[])
+
+
+def _in_list(event: dict[str, Any]) -> list[Any]:
+    """Return an event as drafts 0 and 1 have it: a list, its time in us, numbers as texts, the size in the header."""
+    data = event["data"]
+    header = {"packet_number": str(data["header"]["packet_number"]), "packet_size": data.get("raw", {}).get("length")}
+    frames = [
+        {**each, "acked_ranges": [[str(end) for end in ends] for ends in each["acked_ranges"]]}
+        for each in data.get("frames", [])
+    ]
+    old = {"packet_type": "1RTT", "header": {key: value for key, value in header.items() if value}, "frames": frames}
+    return [str(round(event["time"] * 1e3)), "TRANSPORT", event["name"].partition(":")[2].upper(), old]
+
+
+IN_LISTS = json.dumps(
+    {
+        "qlog_version": "draft-00",
+        "traces": [
+            {
+                "event_fields": ["relative_time", "CATEGORY", "EVENT_TYPE", "DATA"],
+                "configuration": {"time_units": "us"},
+                "events": [_in_list(each) for each in EVENTS],
+            }
+        ],
+    }
+)
+
+
 def info(elapsed_us: int, acked_bytes: int, rtt_us: int, retransmitted: int) -> dict[str, Any]:
     counts = {"Unacked": 10, "SndMSS": 1448, "SndCwnd": 20, "BusyTime": elapsed_us, "RWndLimited": elapsed_us // 10}
     return {
@@ -87,6 +117,11 @@ SS = (
 )
 
 
+
+CLOCK_AND_INFO = [line for line in SS.splitlines(True) if "ESTAB" not in line and "State" not in line]
+TWO_WITHOUT_ADDRESSES = "".join([CLOCK_AND_INFO[0], CLOCK_AND_INFO[1], CLOCK_AND_INFO[1]])
+
+
 def read(folder: Path, text: str) -> Recording:
     file = folder / "log"
     file.write_text(text)
@@ -108,6 +143,35 @@ def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path
     trace = {"common_fields": {"time_format": "delta"}, "events": steps}
     whole = json.dumps({"qlog_version": "0.3", "qlog_format": "JSON", "traces": [trace]})
     assert read(tmp_path, whole).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+
+
+def test_qlog_of_the_first_drafts_is_the_same(tmp_path: Path) -> None:
+    """As picoquic and mvfst write it."""
+    assert read(tmp_path, IN_LISTS).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+
+
+def test_a_qlog_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS)[:-20])
+    assert found.frame.equals(read(tmp_path, qlog(*EVENTS[:-1])).frame)
+    assert any("The last line is cut, and left out" in note for note in found.notes)
+
+
+def test_only_the_largest_number_of_an_ack_gives_a_round_trip(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(sent(10, 0), sent(10, 1), acked(60, [1]), acked(95, [0, 1])))
+    assert found.frame["rtt_ms"].to_list() == [None, 50, None]
+
+
+def test_ndt7_from_a_query_of_m_labs_tables_is_the_same(tmp_path: Path) -> None:
+    """With the names of its table, and whole numbers as texts."""
+    row = info(100_000, 10_000, 12_000, 0)
+    texts = {"TCPInfo": {name: str(value) for name, value in row["TCPInfo"].items()}}
+    queried = json.dumps([{"id": "x", "raw": {"Download": {"ServerMeasurements": [texts]}}}])
+    assert read(tmp_path, queried).frame.equals(read(tmp_path, ndt7(row)).frame)
+
+
+def test_a_reading_before_the_first_round_trip_has_none(tmp_path: Path) -> None:
+    rows = info(100_000, 0, 0, 0), info(350_000, 510_000, 15_000, 4)
+    assert read(tmp_path, ndt7(*rows)).frame["rtt_ms"].to_list() == [None, 15]
 
 
 def test_ndt7s_client_prints_the_same_readings_among_other_events(tmp_path: Path) -> None:
@@ -145,6 +209,20 @@ def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:
     assert "1 other connections: left out." in found.notes
 
 
+def test_ss_of_one_state_has_no_column_of_it(tmp_path: Path) -> None:
+    """`ss -tin state established`: its connections are still apart."""
+    other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0").split("\n", 2)[2]
+    both = (SS + other.split("1700000000.350\n")[0]).replace("ESTAB ", "")
+    assert read(tmp_path, both).frame.equals(read(tmp_path, SS).frame)
+
+
+def test_ss_of_ports_that_were_used_again_has_the_larger_connection(tmp_path: Path) -> None:
+    later = SS.split("\n", 1)[1].split("1700000000.350")[0].replace("bytes_acked:20000", "bytes_acked:10")
+    found = read(tmp_path, f"{SS}1700000000.600\n{later}")
+    assert found.frame.equals(read(tmp_path, SS).frame)
+    assert "1 other connections: left out." in found.notes
+
+
 def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, SS.replace("2:5000\n\t", "2:5000\t")).frame.equals(read(tmp_path, SS).frame)
 
@@ -167,6 +245,10 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (json.dumps({"Upload": {"ServerMeasurements": []}}), "Download"),
         (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
+        (ndt7(info(1, 9, 1, 0), info(2, 8, 1, 0)), "BytesAcked: must not go back"),
+        (qlog(sent(1, 0), received(2, 0, 1200), received(2, 1, 1200), acked(3, [0])), "take the other end's qlog"),
+        (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
+        (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],
 )
 def test_a_log_that_breaks_its_form_is_refused_in_a_line(tmp_path: Path, text: str, line: str) -> None:
