@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.schema.cca import load_senders
 from lab_whatif.infer import Inferred
 from lab_whatif.measures import MARKS_MB, STEP_S, Measures
 from lab_whatif.replay import Emulated
@@ -21,6 +22,8 @@ ABOVE_QUEUE = 1.02  # times the largest recorded queue
 MOST_VARYING = 0.10  # of the rate, from a quarter of an RTT to the next: then the round trip varies as if a queue grew
 BIN_RTTS, ROUND_RTTS = 0.35, 1.0  # a SEARCH sender judges once per bin (3.5 RTTs / 10), others once per round
 THRESHOLD_RTTS, NOISE_FACTOR = 1 / 8, 3  # HyStart's threshold, which a noise must not reach
+COMPARED = 2  # round trips, each of which may wait so
+WITHOUT_ROUND_TRIPS = ("search", "loss", "bbr")  # rules of lab/cca.yml by delivered bytes or losses
 APART = 0.10  # of the bytes: from then on a sender has left the original's path
 WAITING_RTTS = 0.5  # of ACKs on their way, from which on the ACKs themselves may be the reason
 OWN_SHARE = 0.95  # of its exit's time: what leaves later leaves by its exit
@@ -92,6 +95,7 @@ class Case:
         if any(each is None for each in values):
             yield "reached on some of the links only"
         yield from self._of_original(name)
+        yield from self._of_way_back(name)
         yield from self._of_queue(name)
         yield from self._of_path()
         yield from self._of_unknown(name, values)
@@ -120,6 +124,15 @@ class Case:
         if threshold_ms < noise_ms:
             noise = f"three times the capture's noise ({noise_ms:.1f} ms)"
             yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below {noise}"
+
+    def _of_way_back(self, name: str) -> Iterator[str]:
+        """Refuse the exit of a sender that judges round trips, and its losses, where ACKs wait by chance."""
+        if name not in ("exit", "first loss", "lost") or _cause(self.sender) in WITHOUT_ROUND_TRIPS:
+            return
+        noise_ms, threshold_ms = COMPARED * self.inferred.up_noise_ms, self.inferred.path.base_rtt_ms * THRESHOLD_RTTS
+        if threshold_ms < noise_ms:
+            noise = f"by which two of them differ through waits of ACKs alone ({noise_ms:.1f} ms)"
+            yield f"it judges round trips, and an eighth of the RTT ({threshold_ms:.1f} ms) is below that {noise}"
 
     def _of_queue(self, name: str) -> Iterator[str]:
         """Refuse losses above the largest recorded queue: nothing is known of a buffer there."""
@@ -158,6 +171,12 @@ class Case:
             if mine > BEYOND * its and mine - its > SMALL * total:
                 yield f"it sends {mine / 1e6:.1f} MB where the capacity is only known to carry {its / 1e6:.1f} MB"
                 return
+
+
+def _cause(sender: str) -> str | None:
+    """Return by which rule a sender leaves slow start, as far as the lab knows it."""
+    known = load_senders().get(sender)
+    return known.slow_start_exit if known else None
 
 
 def _quantities(recorded: Measures, steps: int) -> list[tuple[str, str, float | None, Value]]:

@@ -79,5 +79,5 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
         "%",
         None,
         None,
-        "lost with less than a quarter of the largest queue",
+        "lost with less than a quarter of the largest queue: at random, or by a queue that manages itself (AQM)",
     )

@@ -47,6 +47,14 @@ class Inferred:
         rate = self.capacity_in(self.step_s).filter("known")["rate_mbps"].to_numpy()
         return float(np.median(np.abs(np.diff(rate)) / np.maximum(rate[1:], 1e-9))) if len(rate) > 1 else 0.0
 
+    @property
+    def up_noise_ms(self) -> float:
+        """Return how far ACKs' waits lie from their step's median, 90th percentile: what a replay leaves out."""
+        up = self.path.up
+        waits = pl.DataFrame({"step": (up.depart_s // self.step_s), "wait_s": (up.least_s + up.most_s) / 2})
+        apart_s = waits.select((pl.col("wait_s") - pl.col("wait_s").median().over("step")).abs())
+        return float(apart_s["wait_s"].quantile(0.9) or 0.0) * 1e3
+
     def capacity_in(self, step_s: float) -> pl.DataFrame:
         """Return the capacity in steps of another length."""
         return capacity(self.path.down, self.path.step_ms / 1e3, step_s, self.base_s / 2)

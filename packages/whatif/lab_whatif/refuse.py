@@ -43,7 +43,7 @@ def before_path(segments: Segments) -> Iterator[str]:
         yield f"acknowledged but not captured={lost:.2%}: must be {rule}: capture headers only (-s 128 -B 65536)"
     unseen = echoes_not_captured(segments)
     if stamped == 1 and unseen > MOST_NOT_CAPTURED:
-        rule = f"of captured segments but for {MOST_NOT_CAPTURED:.1%}: capture both ways, headers only (-s 128 -B 65536)"
+        rule = f"of captured segments but for {MOST_NOT_CAPTURED:.1%}: capture both ways (-s 128 -B 65536)"
         yield f"echoes of time stamps that were not captured={unseen:.2%}: must be {rule}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from lab_formats.reading.copies import SAME_PLACE_S, counted_once
+from lab_formats.reading.copies import SAME_PLACE_S, of_one_interface
 from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
 
@@ -53,7 +53,7 @@ class Segments:
 
 def of_capture(path: Path, notes: list[str]) -> Segments:
     """Read the connection with most payload; UserError where the capture holds no TCP data."""
-    connections, others = _connections(counted_once(packets_of(path, notes)))
+    connections, others = _connections(of_one_interface(packets_of(path, notes)))
     if not connections:
         raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP")
     sizes = [sum(packet.end - packet.seq for packet in each) for each in connections]
@@ -151,7 +151,7 @@ def _heads(packets: list[Packet]) -> NDArray[np.uint8]:
 def _unwrapped(fields: dict[str, Numbers], data: NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
     seq, ack, window = (np.full(len(data), -1, dtype=np.int64) for _ in range(3))
     syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
-    scaled = all((fields["window_scale"][way & syn] >= 0).any() for way in (data, ~data))  # both offer it, or none has it
+    scaled = all((fields["window_scale"][way & syn] >= 0).any() for way in (data, ~data))  # offered by both, or by none
     for way in (data, ~data):
         acking = way & has_ack
         seq[way] = unwrap(fields["seq"][way], _isn(fields, way))

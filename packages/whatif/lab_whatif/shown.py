@@ -99,7 +99,7 @@ def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
 
 def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     found = inferred.buffer
-    loss = f"; random loss {found.random_loss_pct:.3f} %" if found.random_loss_pct else ""
+    loss = f"; {found.random_loss_pct:.3f} % lost without a full queue" if found.random_loss_pct else ""
     share = f" ({found.drop_pct:.1f} %)" if found.drop_pct is not None else ""
     wait = known["ack_wait_p95"]
     return (

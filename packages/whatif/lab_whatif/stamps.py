@@ -11,7 +11,6 @@ from lab.tables.packets import unwrap
 TICKS_PER_S = (1_000_000, 1000, 250, 100, 10)  # of systems in use: RFC 7323 allows 1 ms to 1 s, Linux also has 1 us
 FAST, SLOW = 0.9, 2.4  # a queue that grows makes stamps look slower, by less than these rates differ; hardly faster
 LEAST_S = 0.1  # of a capture from which a rate can be seen
-STEADY_SHARE = 0.98  # of the differences that are whole steps: a SYN's stamp may be another's (RFC 7323, 5.2; SYN cookies)
 TOGETHER = 20  # segments, of which one left its host at once
 FEW_TIMES = 0.2  # for each packet: a clock of 15.6 ms (Windows) whose steps are not equal
 
@@ -41,14 +40,8 @@ def seconds_of(
         return None
     t_s = np.full(len(values), np.nan)
     t_s[known] = ticks / rate
-    return Stamps(t_s, _step(np.diff(np.unique(ticks))) / rate)
-
-
-def _step(differences: NDArray[np.int64]) -> int:
-    """Return the largest difference of which nearly all are multiples."""
-    smallest = np.unique(differences)[:100]
-    steps = [each for each in smallest if (differences % each == 0).mean() >= STEADY_SHARE]
-    return int(max(steps, default=np.gcd.reduce(differences)))
+    steps = np.diff(np.unique(ticks)[1:])  # without the first, a SYN's, which may be of another clock (SYN cookies)
+    return Stamps(t_s, int(np.gcd.reduce(steps if len(steps) else np.diff(np.unique(ticks)))) / rate)
 
 
 def unsteady_s(values: NDArray[np.int64], captured_s: NDArray[np.float64]) -> float:

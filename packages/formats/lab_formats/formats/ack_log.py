@@ -75,12 +75,14 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
 def _refuse_other_units(table: Table, frame: pl.DataFrame) -> None:
     """Refuse a clock or an RTT in another unit than its name's: rate times RTT is what is in flight (Little's law)."""
     known = frame.drop_nulls("rtt_ms")
-    flight, rtt_ms = (known[name].median() if name in known.columns else None for name in ("inflight_bytes", "rtt_ms"))
-    span_s = float(known["t_s"][-1] - known["t_s"][0]) if known.height else 0.0
-    if not flight or not rtt_ms or not span_s or known.height < LEAST_ACKS:
+    if "inflight_bytes" not in known.columns or known.height < LEAST_ACKS:
         return
-    held = float(known["acked_bytes"][-1]) / span_s * float(rtt_ms) / 1e3  # type: ignore[arg-type]
-    if not 1 / MOST_APART < held / float(flight) < MOST_APART:  # type: ignore[arg-type]
+    flight, rtt_ms = (float(known[name].median() or 0) for name in ("inflight_bytes", "rtt_ms"))  # type: ignore[arg-type]
+    span_s = float(known["t_s"][-1] - known["t_s"][0])
+    if not flight or not rtt_ms:
+        return
+    held = float(known["acked_bytes"][-1]) / span_s * rtt_ms / 1e3
+    if not 1 / MOST_APART < held / flight < MOST_APART:
         shown = f"{flight:.0f} bytes, where rate times RTT is {held:.0f}"
         rule = f"no more than {MOST_APART} times apart: {CLOCK} and {_first(table, tuple(RTTS))} in their names' units"
         raise field_error(table.file, "in flight", shown, rule)

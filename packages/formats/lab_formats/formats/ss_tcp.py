@@ -60,7 +60,8 @@ def read(path: Path) -> Recording:
         pl.col("retransmits").fill_null(0),
     )
     other = len(found) - 1
-    notes = [COARSE, *limits(frame), f"Connection {name or 'without addresses'}, from {rows[0]['t_s'] - first_s:.1f} s on."]
+    shown = name or "without addresses"
+    notes = [COARSE, *limits(frame), f"Connection {shown}, from {rows[0]['t_s'] - first_s:.1f} s on."]
     notes += [f"{other} other connections: left out."] * bool(other)
     return Recording(series(frame), "series", None, "ss", path.name, tuple(notes))
 

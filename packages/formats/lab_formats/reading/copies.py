@@ -9,15 +9,16 @@ from lab_formats.reading.packets import Packet
 
 ELSEWHERE_S = 2.0  # most between two interfaces: a queue may lie between them
 SAME_PLACE_S = 1e-3  # most between two copies of which nothing shows where they were seen
+TCP_BYTES, STAMPS = 20, b"\x08\x0a"  # the option's kind and length (RFC 7323)
 SHARE = 0.5  # of a way's packets: what is sent again is less, and other numbers stand in it
 
 
 def counted_once(packets: list[Packet]) -> list[Packet]:
     """Return packets, in the order of time, without their copies."""
-    return _of_one_pass(_of_one_interface(packets))
+    return _of_one_pass(of_one_interface(packets))
 
 
-def _of_one_interface(packets: list[Packet]) -> list[Packet]:
+def of_one_interface(packets: list[Packet]) -> list[Packet]:
     """Keep of each conversation what its main interface shows, and what that one does not show.
 
     The main one has the most packets. So a round trip begins and ends at one place, and what was cut into segments
@@ -42,21 +43,24 @@ def _of_one_interface(packets: list[Packet]) -> list[Packet]:
 
 
 def _of_one_pass(packets: list[Packet]) -> list[Packet]:
-    """Keep the first of the same packets on ways of which the capture holds most packets more than once."""
+    """Keep the first of the same packets: of data with time stamps, and on ways of which most stand more than once."""
     first: dict[int, Packet] = {}
     copies: defaultdict[Hashable, set[int]] = defaultdict(set)
     kept: Counter[Hashable] = Counter()
     different: Counter[Hashable] = Counter()
+    sure: set[int] = set()
     for index, packet in enumerate(packets):
         way: Hashable = (_conversation(packet), packet.source)
         before = first.get(packet.identity)
         if before and packet.t_s - before.t_s <= _most_s(before, packet):
             copies[way].add(index)
+            if _shows_copies(packet):
+                sure.add(index)
             continue
         kept[way] += 1
         different[way] += before is None
         first[packet.identity] = packet
-    dropped: set[int] = set()
+    dropped = sure
     for way, indices in copies.items():
         if len(indices) >= SHARE * kept[way] and different[way] >= SHARE * kept[way]:
             dropped |= indices
@@ -64,7 +68,13 @@ def _of_one_pass(packets: list[Packet]) -> list[Packet]:
 
 
 def _most_s(before: Packet, packet: Packet) -> float:
-    return ELSEWHERE_S if before.direction != packet.direction else SAME_PLACE_S
+    elsewhere = before.direction != packet.direction or _shows_copies(packet)
+    return ELSEWHERE_S if elsewhere else SAME_PLACE_S
+
+
+def _shows_copies(packet: Packet) -> bool:
+    """Return whether what is sent again would differ: data with time stamps."""
+    return packet.end != packet.seq and STAMPS in packet.header[TCP_BYTES:]
 
 
 def _conversation(packet: Packet) -> Hashable:

@@ -201,7 +201,8 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, content: str, word
 @pytest.mark.parametrize(("clock", "rtt"), [(1000, 1), (0.001, 1), (1, 1000), (1, 0.001)])
 def test_another_unit_than_the_names_is_refused(tmp_path: Path, clock: float, rtt: float) -> None:
     """What is in flight is rate times RTT, or one of them is not in us."""
-    rows = [f"{int(606 * n * clock)},{1448 * n},1448,{int(60_000 * rtt)},{1448 * (n + 100)},{1448 * n}" for n in range(1, 3000)]
+    rtt_us, acked = int(60_000 * rtt), range(1448, 1448 * 3000, 1448)
+    rows = [f"{int(n * 606 / 1448 * clock)},{n},1448,{rtt_us},{n + 144_800},{n}" for n in acked]
     content = "\n".join(["now_us,bytes_acked,mss,rtt_us,snd_nxt,snd_una", *rows])
     with pytest.raises(UserError, match=r"in flight=144800 bytes, where rate times RTT is \d+: must be"):
         importers.read(written(tmp_path, content))

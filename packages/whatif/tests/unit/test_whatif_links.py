@@ -104,6 +104,20 @@ def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
 
 
+@pytest.mark.parametrize(("sender", "refused"), [("cubic", True), ("hystartpp", True), ("bbr", False)])
+def test_an_exit_by_round_trips_is_refused_where_acks_wait_by_chance(
+    found: Inferred, sender: str, refused: bool
+) -> None:
+    waits_s = np.random.default_rng(1).uniform(0, 0.02, len(found.path.up.depart_s))
+    chance = replace(found.path.up, least_s=waits_s, most_s=waits_s)
+    jittery = replace(found, path=replace(found.path, up=chance))
+    recorded, original = measured(jittery), emulated(jittery)
+    case = Case(sender, jittery, recorded, [original], [original], [compare(recorded, original)])
+    reasons = {each.quantity: each.reason for each in case.ranges()}
+    for quantity in ("exit", "first loss", "lost"):
+        assert ("it judges round trips" in reasons[quantity]) == refused
+
+
 def test_an_exit_on_a_link_whose_rate_varies_at_once_is_refused(found: Inferred) -> None:
     assert found.rate_varies < 0.1
     down = found.path.down

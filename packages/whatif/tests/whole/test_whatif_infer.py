@@ -47,7 +47,8 @@ def test_rate_round_trip_and_buffer_come_back(tmp_path: Path, side: str, known: 
 def test_the_lost_end_of_a_burst_shows_no_smaller_buffer(tmp_path: Path) -> None:
     """ACKs of 32 packets let as many leave at once: what follows their lost end finds a drained queue."""
     found = inferred(tmp_path, Known(ack_every=32), "client").buffer
-    assert (found.kind, found.bytes) == ("tail", pytest.approx(150_000, rel=0.02))
+    assert found.kind == "tail"
+    assert found.bytes == pytest.approx(150_000, rel=0.02)
 
 
 @ENDS

@@ -2,7 +2,6 @@
 """A capture that cannot answer is refused in a line that states why, and what to capture instead."""
 
 import struct
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from whatif_captures import START_NS, SYN, Download, Frame, Known, merged, spoil
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
+from lab.traces import importers
 
 BULK = Known()
 Spoil = Callable[[list[Frame]], list[Frame]]
@@ -134,6 +134,14 @@ def test_a_download_that_the_link_did_not_limit_is_refused(tmp_path: Path, side:
         judged(file, None, [])
 
 
+@pytest.mark.parametrize(("after_s", "every"), [(1e-5, 1), (1e-5, 3), (0.003, 1), (0.05, 3)])
+def test_copies_of_data_count_once_in_the_rate(tmp_path: Path, bulk: Download, after_s: float, every: int) -> None:
+    once = importers.read(written(tmp_path / "once.pcap", bulk.client, BULK)).frame["rate_down_mbps"]
+    found = importers.read(written(tmp_path / "twice.pcap", twice(bulk.client, after_s, every), BULK))
+    assert found.frame["rate_down_mbps"][: len(once)].to_list() == once.to_list()
+    assert any("are copies of others: each is counted once" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("side", ["client", "server"])
 @pytest.mark.parametrize("every", [1, 3])
 def test_copies_at_one_place_change_nothing(tmp_path: Path, bulk: Download, side: str, every: int) -> None:
@@ -181,11 +189,11 @@ def test_marks_forbid_other_senders_and_not_the_link(tmp_path: Path, bulk: Downl
     assert "ACKs that report congestion marks (ECN)=" in str(refused.exception)
 
 
+@pytest.mark.filterwarnings("error")
 def test_acks_alone_are_refused_without_a_warning(tmp_path: Path, bulk: Download) -> None:
-    acks = [each for each in bulk.client if not each.to_client]
-    with warnings.catch_warnings(), pytest.raises(UserError, match="handshake=absent"):
-        warnings.simplefilter("error")
-        judged(written(tmp_path / "x.pcap", acks, BULK), None, [])
+    file = written(tmp_path / "x.pcap", [each for each in bulk.client if not each.to_client], BULK)
+    with pytest.raises(UserError, match="handshake=absent"):
+        judged(file, None, [])
 
 
 def test_a_capture_between_the_ends_needs_its_side(tmp_path: Path, bulk: Download) -> None:
