@@ -95,7 +95,7 @@ class Case:
         if any(each is None for each in values):
             yield "reached on some of the links only"
         yield from self._of_original(name)
-        yield from self._of_way_back(name)
+        yield from self._of_way_back(name, values)
         yield from self._of_queue(name)
         yield from self._of_path()
         yield from self._of_unknown(name, values)
@@ -125,9 +125,11 @@ class Case:
             noise = f"three times the capture's noise ({noise_ms:.1f} ms)"
             yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below {noise}"
 
-    def _of_way_back(self, name: str) -> Iterator[str]:
-        """Refuse the exit of a sender that judges round trips, and its losses, where ACKs wait by chance."""
-        if name not in ("exit", "first loss", "lost") or _cause(self.sender) in WITHOUT_ROUND_TRIPS:
+    def _of_way_back(self, name: str, values: list[float | None]) -> Iterator[str]:
+        """Refuse the exit of a sender that judges round trips, and all behind it, where ACKs wait by chance."""
+        first_s = min(each.exit_s or 0.0 for each in self.other)
+        before = name.endswith(" MB") and all(each is not None and each < first_s for each in values)
+        if before or _cause(self.sender) in WITHOUT_ROUND_TRIPS:
             return
         noise_ms, threshold_ms = COMPARED * self.inferred.up_noise_ms, self.inferred.path.base_rtt_ms * THRESHOLD_RTTS
         if threshold_ms < noise_ms:

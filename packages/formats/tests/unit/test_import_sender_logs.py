@@ -117,7 +117,6 @@ SS = (
 )
 
 
-
 CLOCK_AND_INFO = [line for line in SS.splitlines(True) if "ESTAB" not in line and "State" not in line]
 TWO_WITHOUT_ADDRESSES = "".join([CLOCK_AND_INFO[0], CLOCK_AND_INFO[1], CLOCK_AND_INFO[1]])
 

@@ -114,8 +114,11 @@ def test_an_exit_by_round_trips_is_refused_where_acks_wait_by_chance(
     recorded, original = measured(jittery), emulated(jittery)
     case = Case(sender, jittery, recorded, [original], [original], [compare(recorded, original)])
     reasons = {each.quantity: each.reason for each in case.ranges()}
-    for quantity in ("exit", "first loss", "lost"):
+    for quantity in ("exit", "first loss", "lost", "5 MB", "bytes", "RTT"):  # 5 MB lie behind the exit
         assert ("it judges round trips" in reasons[quantity]) == refused
+    late = replace(original, exit_s=60.0)
+    case = Case(sender, jittery, recorded, [original], [late], [compare(recorded, original)])
+    assert next(each for each in case.ranges() if each.quantity == "5 MB").low is not None
 
 
 def test_an_exit_on_a_link_whose_rate_varies_at_once_is_refused(found: Inferred) -> None:
