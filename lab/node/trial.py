@@ -83,6 +83,8 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     """
     with ExitStack() as stack:
         second = beginning.settle(plan, beginning.TRAFFIC_S)
+        if plan.get("clock") != "real":
+            sysctl.write("kernel.modprobe", "\n")  # no module has what programs ask for yet: IPv6, Bluetooth, netfilter
         beginning.begin(plan, second)
         pids = [stack.enter_context(serve(each)) for each in plan["flows"]]
         counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))

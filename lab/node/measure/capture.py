@@ -28,21 +28,8 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
     node, dev = plan["interface"]
     counts: CaptureCounts = {"received_pkts": 0, "dropped_pkts": 0}
     log = file.with_suffix(".log")
-    argv = [
-        "dumpcap",
-        "-q",
-        "-i",
-        dev,
-        "-p",
-        "-s",
-        str(plan["snaplen_bytes"]),
-        "-B",
-        str(plan["ring_mb"]),
-        "-F",
-        "pcapng",
-        "-w",
-        str(file),
-    ]
+    options = f"-q -i {dev} -p -s {plan['snaplen_bytes']} -B {plan['ring_mb']} -F pcapng -w"
+    argv = ["dumpcap", *options.split(), str(file)]
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
     _make_writable(file)
     with log.open("w") as stream, entered(node):
