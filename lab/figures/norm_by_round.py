@@ -45,7 +45,7 @@ def measured(stored: Stored) -> pl.DataFrame:
             trial=pl.lit(trial.number),
             round=(pl.col("t_s") - full_s[trial.number]) / (trial.meta["base_rtt_ms"] / 1e3) - 1,
             norm_pct="norm_pct",
-            threshold_pct=pl.lit(trial.parameters.get("threshold_pct")).cast(pl.Int64),
+            threshold_pct=pl.lit(trial.parameter("threshold_pct"), pl.Int64),
         )
         for trial in stored.run.trials
         if trial.cca == sender and trial.number in full_s

@@ -30,7 +30,7 @@ def svg(figure: Figure, about: str = "") -> str:
     """Return the figure as SVG text, without a date; `about` is kept in its metadata."""
     _settle(figure)
     text = io.StringIO()
-    known = {"Date": None} | ({"Description": about} if about else {})
+    known = {"Date": None} | ({"Description": flat(about)} if about else {})
     FigureCanvasSVG(figure).print_svg(text, metadata=known)  # type: ignore[no-untyped-call]
     return text.getvalue()
 

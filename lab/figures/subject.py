@@ -53,14 +53,15 @@ class Subject:
     @cached_property
     def search(self) -> SearchParams:
         """The parameters of the SEARCH that `bins` are of: those that the trial's module had, else of the replay."""
-        stored = self.trial.parameters if self.own_bins.height else {}
-        return SearchParams(**{name: int(stored[name]) for name in asdict(PRINTED) if name in stored})
+        if not self.own_bins.height:
+            return PRINTED
+        stored = {name: self.trial.parameter(name) for name in asdict(PRINTED)}
+        return replace(PRINTED, **{name: value for name, value in stored.items() if value is not None})
 
     @property
     def threshold_pct(self) -> int | None:
         """The threshold that the sender itself had; null of a sender without SEARCH, and where none is stored."""
-        stored = self.trial.parameters if self.own_bins.height else {}
-        return int(stored["threshold_pct"]) if "threshold_pct" in stored else None
+        return self.trial.parameter("threshold_pct") if self.own_bins.height else None
 
     @cached_property
     def min_rtt_ms(self) -> float | None:

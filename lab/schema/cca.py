@@ -20,6 +20,7 @@ CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 # A marker of matplotlib, or a short text.
 Marker = Annotated[str, Field(pattern=r"^([.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$)$")]
+Label = Annotated[str, Field(pattern=r"^[^$\\{}\x00-\x1f\x7f-\x9f]+$")]  # no mathematics, and no command of TeX
 LineStyle = Literal["-", "--", "-.", ":"]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
 Look = tuple[str, str]  # marker and line style
@@ -38,7 +39,7 @@ class Cca(Strict):
     """A congestion control, how to get it into the kernel, and how it is drawn everywhere."""
 
     name: str
-    label: Annotated[str, Field(min_length=1)]
+    label: Label
     transport: str = "tcp"
     stack: str | None = None  # of another transport, where it has several
     algorithm: Annotated[str, Field(pattern=ALGORITHM)]
@@ -54,7 +55,7 @@ class Cca(Strict):
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
     exit_enters_cwr: bool = False
-    exit_label: Annotated[str, Field(min_length=1)]
+    exit_label: Label
     colour: Colour
     marker: Marker
     linestyle: LineStyle

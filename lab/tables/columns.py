@@ -22,6 +22,7 @@ class Column(NamedTuple):
 
 
 Columns = Mapping[str, Column]
+MOST_NUMBER = 1e12  # of a stored table: in nanoseconds and thousandths it still is a 64-bit integer
 
 
 class Described(NamedTuple):
@@ -33,6 +34,21 @@ class Described(NamedTuple):
 
 SYN_S = Column(pl.Float64, "time since the data connection's SYN left the client")
 FLOW = Column(pl.UInt8, "number of the flow: 1 the download under test, from 2 on its rivals'")
+
+
+def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] | None:
+    """Return name, content and rule of the first column that is not as described: a stranger may have made the table."""
+    for name, column in columns.items():
+        kind = table.schema.get(name)
+        if kind is None or (kind != pl.Null and _kind(kind) != _kind(column.kind)):
+            return name, kind or "", f"a column of {_kind(column.kind)}"
+        if kind.is_float() and not (table[name].abs() < MOST_NUMBER).all():  # NaN is below nothing
+            return name, table[name].abs().max(), f"numbers below {MOST_NUMBER:g}"
+    return None
+
+
+def _kind(kind: pl.DataType | type[pl.DataType]) -> str:
+    return {pl.Boolean: "true or false", pl.String: "texts"}.get(kind, "numbers" if kind.is_numeric() else str(kind))
 
 
 def schema(columns: Columns) -> pl.Schema:

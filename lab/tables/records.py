@@ -10,14 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads this one only
 
 from lab.base.errors import field_error
-from lab.schema.cca import Colour, LineStyle, Marker
+from lab.schema.cca import Colour, Label, LineStyle, Marker
 
 
 class Stanza(TypedDict):
     """A sender's stanza of cca.yml, as far as tables and figures need it."""
 
     name: str
-    label: str
+    label: Label
     colour: Colour
     marker: Marker
     linestyle: LineStyle

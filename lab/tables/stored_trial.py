@@ -5,6 +5,7 @@ Each file is checked against its stored digest whenever it is read.
 """
 
 import io
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.tables import digests
+from lab.tables.columns import fault_of
 from lab.tables.digests import SUMS, Digests
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import TrialJson
@@ -26,6 +28,8 @@ FORMAT = 2
 FLOW = 1  # the download under test
 # A panic of polars is no Exception.
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OverflowError, MemoryError)
+LINK = (("down.rate_mbps", "down.opportunity_bytes"), ("down.delay_ms",), ("up.delay_ms",))  # quantities it must have
+NUMBER = re.compile("[0-9]{1,5}")
 TABLES = tuple(TRIAL_TABLES)
 AGAIN = "--resume runs the trial again"
 FILES = ("trial.json", *(f"{name}.parquet" for name in TABLES))
@@ -74,6 +78,15 @@ class Trial:
         """Return the parameters that the sender's module had; none where it has no module."""
         return next((flow["parameters"] for flow in self.meta["flows"] if flow["flow"] == FLOW), {})
 
+    def parameter(self, name: str) -> int | None:
+        """Return a parameter of its module that is a number; null where it had none of that name."""
+        value = self.parameters.get(name)
+        if value is None:
+            return None
+        if not NUMBER.fullmatch(value):
+            raise field_error(self.path / "trial.json", f"flows.parameters.{name}", value, "a whole number of 1 to 5 digits")
+        return int(value)
+
     @property
     def valid(self) -> bool:
         """Return whether its certificate is valid."""
@@ -117,7 +130,11 @@ class Trial:
     @cached_property
     def link(self) -> LinkCapacity:
         """Return the link as it was."""
-        return LinkCapacity(self._table("link"))
+        table = self._table("link")
+        for names in LINK:
+            if not table["quantity"].is_in(names).any():
+                raise field_error(self.path / "link.parquet", "quantity", "", f"given: {' or '.join(names)}")
+        return LinkCapacity(table)
 
     def table(self, name: str) -> pl.DataFrame:
         """Return the table of a name, as it is stored."""
@@ -154,9 +171,12 @@ class Trial:
             rows = announced_rows(io.BytesIO(content))
             if rows > MOST_ROWS:
                 raise field_error(file, "rows", rows, f"at most {MOST_ROWS}")
-            return pl.read_parquet(io.BytesIO(content))
+            table = pl.read_parquet(io.BytesIO(content))
         except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
+        if fault := fault_of(table, TRIAL_TABLES[name].columns):
+            raise field_error(file, *fault)
+        return table
 
 
 def parse_json(file: Path, text: bytes, contract: Any) -> Any:

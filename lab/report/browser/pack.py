@@ -121,8 +121,7 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
 
 def _threshold_pct(trial: Trial) -> int | None:
     """Return the threshold that the SEARCH of a trial had; null of another sender, and where none is stored."""
-    stored = trial.parameters.get("threshold_pct")
-    return None if stored is None or trial.bins.is_empty() else int(stored)
+    return None if trial.bins.is_empty() else trial.parameter("threshold_pct")
 
 
 def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
