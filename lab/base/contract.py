@@ -26,7 +26,7 @@ UNITS = {
     "bps": "bit/s",
 }
 NULL = "; null "
-LIMIT = 2**64  # of every number: no counter or clock has more, and arithmetic on it cannot overflow
+LIMIT = 2**63  # of every number: no counter or clock has more, and a table can hold it
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -180,7 +180,7 @@ def _plain(kind: Any) -> Breaches:
         if not isinstance(value, types) or (is_number and isinstance(value, bool)):
             return ((path, value, rule),)
         if is_number and not abs(value) < LIMIT:  # NaN is below nothing
-            return ((path, value, "a number below 2^64"),)
+            return ((path, value, "a number below 2^63"),)
         return NONE
 
     return breaches

@@ -3,7 +3,8 @@
 
 import re
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # lone surrogates and Unicode's line ends too
+# Lone surrogates, Unicode's line ends, and what turns the direction of a line (bidi) too.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escaped(text: str) -> str:

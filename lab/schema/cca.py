@@ -17,6 +17,7 @@ from lab.base.paths import CCAS
 from lab.schema.load import Strict, parse, read_text, read_yaml
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]  # a part of files' names, too
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 # A marker of matplotlib, or a short text.
 Marker = Annotated[str, Field(pattern=r"^([.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$)$")]
@@ -38,7 +39,7 @@ LINESTYLES = get_args(LineStyle)
 class Cca(Strict):
     """A congestion control, how to get it into the kernel, and how it is drawn everywhere."""
 
-    name: str
+    name: Name
     label: Label
     transport: str = "tcp"
     stack: str | None = None  # of another transport, where it has several

@@ -4,19 +4,19 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NotRequired, Required
+from typing import Annotated, Any, NotRequired, Required
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads this one only
 
 from lab.base.errors import field_error
-from lab.schema.cca import Colour, Label, LineStyle, Marker
+from lab.schema.cca import Colour, Label, LineStyle, Marker, Name
 
 
 class Stanza(TypedDict):
     """A sender's stanza of cca.yml, as far as tables and figures need it."""
 
-    name: str
+    name: Name
     label: Label
     colour: Colour
     marker: Marker
@@ -68,12 +68,19 @@ class ToleranceRecord(TypedDict):
     relative_pct: float
 
 
+class RivalRecord(TypedDict):
+    """Some downloads beside those under test."""
+
+    cca: str
+    count: int
+
+
 class ScenarioRecord(TypedDict, total=False):
     """A scenario as run.json holds it; an older run may lack a field that has a default."""
 
     question: Required[str]
     profile: Required[str]
-    ccas: Required[Sequence[str]]
+    ccas: Required[Sequence[Name]]
     trials: int
     heuristic: str
     counterfactual_of: str | None
@@ -81,7 +88,7 @@ class ScenarioRecord(TypedDict, total=False):
     published: Sequence[Mapping[str, str | float | None]]
     tolerance: ToleranceRecord
     rival: str | None
-    rivals: Sequence[Mapping[str, Any]]
+    rivals: Sequence[RivalRecord]
     replayed: Sequence[str]
     workload: Mapping[str, str | float] | None
     in_summary: bool
@@ -97,7 +104,7 @@ class RunRecord(TypedDict):
     """The parts of run.json that come from a user's files."""
 
     scenario: ScenarioRecord
-    ccas: Sequence[Stanza]
+    ccas: Annotated[Sequence[Stanza], Field(min_length=1)]
 
 
 @cache

@@ -95,8 +95,11 @@ class Run:
             require_folder(trial.path)
         except UserError as error:
             return str(error)
-        fault = trial.fault
-        if fault or trial.cca in self.scenario["ccas"]:
+        if fault := trial.fault:
             return fault
+        if self.scenario.get("workload") and "workload" not in trial.meta:
+            return str(field_error(trial.path / "trial.json", "workload", "", "given, as the scenario has one"))
+        if trial.cca in self.scenario["ccas"]:
+            return None
         senders = ", ".join(self.scenario["ccas"])
         return str(field_error(trial.path / "trial.json", "cca", trial.cca, f"one of {senders}"))

@@ -48,6 +48,8 @@ class Trial:
         content: TrialJson = parse_json(file, self._read(file.name), TrialJson)
         if not any(flow["flow"] == FLOW for flow in content["flows"]):
             raise field_error(file, "flows", "", f"a list with flow {FLOW}")
+        if not content["rate_mbps"] > 0:
+            raise field_error(file, "rate_mbps", content["rate_mbps"], "more than 0")
         return content
 
     @cached_property

@@ -5,19 +5,24 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
+from lab.figures.save import svg
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
 from lab.tables.digests import MOST_BYTES, SUMS
+from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.traces.parquet import MOST_ROWS
 from tests.stored_run import change, sign
-from tests.unit.test_digests import lines, run
+from tests.unit.test_digests import edit, lines, run
 
 __all__ = ["run"]  # a fixture
 TRIAL = Path("trials") / "search-001"
@@ -91,11 +96,101 @@ def test_figures_are_not_written_into_a_linked_folder(run: Path, tmp_path: Path)
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+def faults(run: Path) -> list[str]:
+    """Return the lines that refuse a run, or a table of its trial."""
+    try:
+        write_report(run, None)
+    except UserError as refused:
+        return [str(refused)]
+    return Run(run).faults
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\ud83d b"])
+def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text: str) -> None:
+    change(run, scenario={"question": text})
+    assert faults(run) == [f"{run}/run.json: must be whole JSON"]
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "rule"),
+    [
+        ("scenario", {"rivals": [{"cca": "cubic"}]}, "scenario.rivals.0.count="),
+        ("scenario", {"workload": {"model": "web"}}, "trial.json: workload=: must be given, as the scenario has one"),
+        ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be text of the pattern"),
+    ],
+)
+def test_what_a_report_needs_of_a_scenario_is_required(
+    run: Path, part: str, changes: dict[str, object], rule: str
+) -> None:
+    change(run, **{part: changes})
+    (line,) = faults(run)
+    assert rule in line
+
+
+def test_a_run_without_senders_is_refused(run: Path) -> None:
+    change(run, ccas=[])
+    (line,) = faults(run)
+    assert line.startswith(f"{run}/run.json: ccas=[]: must ")
+
+
+def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path) -> None:
+    """A figure's file has the sender's name, and a run may bring a folder for the first half of it."""
+    name = f"../../../..{tmp_path}/out"
+    (run / "figures" / "delivered_bytes-..").mkdir(parents=True)
+    with_stanza(run, name=name)
+    change(run, scenario={"ccas": [name]})
+    edit(run / TRIAL / "trial.json", lambda meta: meta.update(cca=name), signed=True)
+    (line,) = faults(run)
+    assert f"={name}: must be text of the pattern" in line
+    assert not list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"rate_mbps": 0}, "rate_mbps=0: must be more than 0"),
+        ({"trial": 2**63}, "trial=9223372036854775808: must be a number below 2^63"),
+        ({"threshold_pct": "35 %"}, "flows.parameters.threshold_pct=35 %: must be a whole number of 1 to 5 digits"),
+    ],
+)
+def test_a_trial_of_numbers_that_cannot_be_is_refused(run: Path, changes: dict[str, object], rule: str) -> None:
+    def edited(meta: dict[str, Any]) -> None:
+        (meta if meta.keys() & changes else meta["flows"][0]["parameters"]).update(changes)
+
+    edit(run / TRIAL / "trial.json", edited, signed=True)
+    (line,) = faults(run)
+    assert f"trial.json: {rule}" in line
+
+
+@pytest.mark.parametrize(
+    ("table", "other", "rule"),
+    [
+        ("acks", pl.all().exclude("srtt_ms"), "srtt_ms=: must be a column of numbers"),
+        ("packets", pl.all().cast(pl.String), "t_s=String: must be a column of numbers"),
+        ("acks", pl.all().replace_strict({}, default=float("nan")), "t_s=nan: must be numbers below 1e+12"),
+        ("bins", pl.col(pl.Float64) * 1e300, "must be numbers below 1e+12"),
+        ("link", pl.all().head(1), "quantity=: must be given: down.delay_ms"),
+        ("qdisc", pl.all().implode(), "t_s=List(Float64): must be a column of numbers"),
+    ],
+)
+def test_a_table_that_lacks_what_it_is_read_for_is_refused(run: Path, table: str, other: pl.Expr, rule: str) -> None:
+    file = run / TRIAL / f"{table}.parquet"
+    pl.read_parquet(file).select(other).write_parquet(file)
+    sign(file)
+    (line,) = faults(run)
+    assert line.startswith(f"{file}: ")
+    assert rule in line
+
+
+def test_a_figure_in_svg_is_whole_whatever_it_is_about() -> None:
+    assert ElementTree.fromstring(svg(Figure(), "a\x1b[2Jb"))  # noqa: S314
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("colour", "reddish"), ("colour", "#12"), ("marker", "$\\frac$"), ("marker", "ox"), ("linestyle", "wavy")],
+    [("label", "$\\frac$"), ("label", "\\input{x}"), ("label", "a\x1b[2J"), ("colour", "reddish"), ("colour", "#12"), ("marker", "$\\frac$"), ("marker", "ox"), ("linestyle", "wavy")],
 )
 def test_a_look_that_is_none_is_refused_as_every_other_field(run: Path, field: str, value: str) -> None:
     with_stanza(run, **{field: value})
     (line,) = lines(run)
-    assert line.startswith(f"{run}/run.json: ccas.0.{field}={value}: must be ")
+    assert line.startswith(str(field_error(f"{run}/run.json", f"ccas.0.{field}", value, "")))

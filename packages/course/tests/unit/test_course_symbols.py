@@ -19,6 +19,7 @@ def test_a_plain_congestion_control_passes() -> None:
 
 def test_words_in_comments_and_texts_are_no_assembler() -> None:
     require_plain_source("int alternative_pkts; /* asm */\n", "own.c")
+    require_plain_source('/* it\'s */ int intersection; // R"(\nstatic char *a = "R", b = \'"\', *c = "x R"; /* asm */\n', "own.c")
     require_plain_source('/* asm, ##, section */ // asm\nstatic char *a = "asm ## section";\n', "own.c")
 
 
@@ -27,6 +28,17 @@ def test_words_in_comments_and_texts_are_no_assembler() -> None:
     [
         ("\n\nvoid f(void) { asm(\"\"); }\n", "own.c:3: asm: must be left out"),
         ("void f(void) { as\\\nm(\"\"); }\n", "asm: must be left out"),
+        ("void f(void) { as\\ \t\nm(\"\"); }\n", "asm: must be left out"),
+        ("void f(void) { __PASTE(__as, m__)(\"\"); }\n", "__PASTE: must be left out"),
+        ("char a[] = R\"(\")\"; asm(\"\"); char b[] = R\"(\")\";\n", "R\": must be left out"),
+        ("#if 0\n\" /*\n#endif\nasm(\"\");\n#if 0\n\" */\n#endif\n", "own.c:4: asm: must be left out"),
+        ("#if 0\nx' /*\n#endif\nasm(\"\");\n#if 0\n' */\n#endif\n", "own.c:4: asm: must be left out"),
+        ("static char c[] __attribute__((__section__(\".text\"))) = \"\";\n", "__section__: must be left out"),
+        ("void f(void) __attribute__((__alias__(\"g\")));\n", "__alias__: must be left out"),
+        ("#define z alternative\n", "alternative: must be left out"),
+        ("EXPORT_SYMBOL_NS(f, \"x\" ; syscall);\n", "EXPORT_SYMBOL_NS: must be left out"),
+        ("#\f include <sysdep/stub.h>\n", "include=<sysdep/stub.h>: must be a header"),
+        ("#inc\\\nlude <sysdep/stub.h>\n", "include=<sysdep/stub.h>: must be a header"),
         ("__asm__(\".incbin \\\"/etc/passwd\\\"\");\n", "__asm__: must be left out"),
         ("void f(void) { asm_inline(\"\"); }\n", "asm_inline: must be left out"),
         ("void f(void) { alternative (\"\", \"\", 1); }\n", "alternative: must be left out"),
