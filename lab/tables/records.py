@@ -12,6 +12,8 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic reads thi
 from lab.base.errors import field_error
 from lab.schema.cca import Colour, Label, LineStyle, Marker, Name
 
+MOST_TRIALS = 100_000  # that of lab/schema/scenario.py
+
 
 class Stanza(TypedDict):
     """A sender's stanza of cca.yml, as far as tables and figures need it."""
@@ -81,7 +83,7 @@ class ScenarioRecord(TypedDict, total=False):
     question: Required[str]
     profile: Required[str]
     ccas: Required[Sequence[Name]]
-    trials: int
+    trials: Annotated[int, Field(le=MOST_TRIALS)]
     heuristic: str
     counterfactual_of: str | None
     claims: Sequence[ClaimRecord]
@@ -103,6 +105,7 @@ def beside(scenario: ScenarioRecord) -> str:
 class RunRecord(TypedDict):
     """The parts of run.json that come from a user's files."""
 
+    name: Name
     scenario: ScenarioRecord
     ccas: Annotated[Sequence[Stanza], Field(min_length=1)]
 
