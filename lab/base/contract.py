@@ -13,6 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from lab.base.errors import UserError, field_error
+from lab.base.plain_text import cut
 
 UNITS = {
     "ns": "ns",
@@ -80,7 +81,7 @@ def _typed_dicts(kind: Any) -> list[Any]:
 def check(content: Any, contract: Any, file: Path) -> None:
     """Raise UserError where JSON content breaks its contract: one line that names the first field. More is allowed."""
     for path, value, rule in _breaches_of(contract)(content, ""):
-        raise field_error(file, path, _short(value), rule) if path else UserError(f"{file}: must be {rule}")
+        raise field_error(file, path, cut(str(value), 60), rule) if path else UserError(f"{file}: must be {rule}")
 
 
 Breach = tuple[str, Any, str]  # path, value and rule of what has not the type that it must have
@@ -184,8 +185,3 @@ def _plain(kind: Any) -> Breaches:
         return NONE
 
     return breaches
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -37,7 +37,7 @@ FLOW = Column(pl.UInt8, "number of the flow: 1 the download under test, from 2 o
 
 
 def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] | None:
-    """Return name, content and rule of the first column that is not as described: a stranger may have made the table."""
+    """Return name, content and rule of the first column that is not as described: the table may be a stranger's."""
     for name, column in columns.items():
         kind = table.schema.get(name)
         if kind is None or (kind != pl.Null and _kind(kind) != _kind(column.kind)):
@@ -48,7 +48,9 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
 
 
 def _kind(kind: pl.DataType | type[pl.DataType]) -> str:
-    return {pl.Boolean: "true or false", pl.String: "texts"}.get(kind, "numbers" if kind.is_numeric() else str(kind))
+    if kind.is_numeric():
+        return "numbers"
+    return "texts" if kind == pl.String else str(kind)
 
 
 def schema(columns: Columns) -> pl.Schema:

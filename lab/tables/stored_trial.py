@@ -35,6 +35,10 @@ AGAIN = "--resume runs the trial again"
 FILES = ("trial.json", *(f"{name}.parquet" for name in TABLES))
 
 
+def _stored(name: str) -> cached_property[pl.DataFrame]:
+    return cached_property(lambda trial: trial.table(name))
+
+
 class Trial:
     """A trial's folder, read lazily; UserError where a file is missing or damaged."""
 
@@ -83,64 +87,32 @@ class Trial:
     def parameter(self, name: str) -> int | None:
         """Return a parameter of its module that is a number; null where it had none of that name."""
         value = self.parameters.get(name)
-        if value is None:
-            return None
-        if not NUMBER.fullmatch(value):
-            raise field_error(self.path / "trial.json", f"flows.parameters.{name}", value, "a whole number of 1 to 5 digits")
-        return int(value)
+        if value is not None and not NUMBER.fullmatch(value):
+            field, rule = f"flows.parameters.{name}", "a whole number of 1 to 5 digits"
+            raise field_error(self.path / "trial.json", field, value, rule)
+        return None if value is None else int(value)
 
     @property
     def valid(self) -> bool:
         """Return whether its certificate is valid."""
         return bool(self.meta["certificate"]["valid"])
 
-    @cached_property
-    def packets(self) -> pl.DataFrame:
-        """Return the frames of the client's capture."""
-        return self._table("packets")
-
-    @cached_property
-    def acks(self) -> pl.DataFrame:
-        """Return the ACKs that the sender's kernel traced."""
-        return self._table("acks")
-
-    @cached_property
-    def retransmits(self) -> pl.DataFrame:
-        """Return the retransmitted buffers."""
-        return self._table("retransmits")
-
-    @cached_property
-    def ca_states(self) -> pl.DataFrame:
-        """Return the changes of the congestion state."""
-        return self._table("ca_states")
-
-    @cached_property
-    def bins(self) -> pl.DataFrame:
-        """Return SEARCH's bins; none of other senders."""
-        return self._table("bins")
-
-    @cached_property
-    def exits(self) -> pl.DataFrame:
-        """Return the end of each flow's first slow start."""
-        return self._table("exits")
-
-    @cached_property
-    def qdisc(self) -> pl.DataFrame:
-        """Return the samples of the bottleneck's qdisc."""
-        return self._table("qdisc")
+    packets = _stored("packets")  # the frames of the client's capture
+    acks = _stored("acks")  # the ACKs that the sender's kernel traced
+    retransmits = _stored("retransmits")  # the retransmitted buffers
+    ca_states = _stored("ca_states")  # the changes of the congestion state
+    bins = _stored("bins")  # SEARCH's bins; none of other senders
+    exits = _stored("exits")  # the end of each flow's first slow start
+    qdisc = _stored("qdisc")  # the samples of the bottleneck's qdisc
 
     @cached_property
     def link(self) -> LinkCapacity:
         """Return the link as it was."""
-        table = self._table("link")
+        table = self.table("link")
         for names in LINK:
             if not table["quantity"].is_in(names).any():
                 raise field_error(self.path / "link.parquet", "quantity", "", f"given: {' or '.join(names)}")
         return LinkCapacity(table)
-
-    def table(self, name: str) -> pl.DataFrame:
-        """Return the table of a name, as it is stored."""
-        return self._table(name)
 
     @property
     def fault(self) -> str | None:
@@ -166,7 +138,8 @@ class Trial:
         except OSError as error:
             raise UserError(f"{self.path / name}: {error.strerror}") from None
 
-    def _table(self, name: str) -> pl.DataFrame:
+    def table(self, name: str) -> pl.DataFrame:
+        """Return the table of a name, as it is stored; UserError where it is not as it is described."""
         file = self.path / f"{name}.parquet"
         content = self._read(file.name)
         try:

@@ -121,9 +121,7 @@ def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text:
         ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be text of the pattern"),
     ],
 )
-def test_what_a_report_needs_of_a_scenario_is_required(
-    run: Path, part: str, changes: object, rule: str
-) -> None:
+def test_what_a_report_needs_of_a_scenario_is_required(run: Path, part: str, changes: object, rule: str) -> None:
     change(run, **{part: changes})
     (line,) = faults(run)
     assert rule in line
@@ -190,7 +188,16 @@ def test_a_figure_in_svg_is_whole_whatever_it_is_about() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("label", "$\\frac$"), ("label", "\\input{x}"), ("label", "a\x1b[2J"), ("colour", "reddish"), ("colour", "#12"), ("marker", "$\\frac$"), ("marker", "ox"), ("linestyle", "wavy")],
+    [
+        ("label", "$\\frac$"),
+        ("label", "\\input{x}"),
+        ("label", "a\x1b[2J"),
+        ("colour", "reddish"),
+        ("colour", "#12"),
+        ("marker", "$\\frac$"),
+        ("marker", "ox"),
+        ("linestyle", "wavy"),
+    ],
 )
 def test_a_look_that_is_none_is_refused_as_every_other_field(run: Path, field: str, value: str) -> None:
     with_stanza(run, **{field: value})

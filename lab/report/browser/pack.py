@@ -110,18 +110,13 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
         "trial": trial.number,
         "valid": trial.valid,
         "exit_class": lasting["exit_class"],
-        "threshold_pct": _threshold_pct(trial),
+        "threshold_pct": None if trial.bins.is_empty() else trial.parameter("threshold_pct"),
         "cause": true["exit_cause"],
         "duration_s": trial.meta["duration_s"],
         "moments": moments,
         "rule": label(rule),
         "data": base64.b64encode(data).decode(),
     }
-
-
-def _threshold_pct(trial: Trial) -> int | None:
-    """Return the threshold that the SEARCH of a trial had; null of another sender, and where none is stored."""
-    return None if trial.bins.is_empty() else trial.parameter("threshold_pct")
 
 
 def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:

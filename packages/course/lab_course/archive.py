@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NoReturn
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_text import cut, escaped
@@ -32,7 +32,10 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take memory as their header states it
-DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
 Sizes = Mapping[str, int]  # of each wanted file name, the most bytes
 
 
@@ -42,6 +45,15 @@ class Entry:
 
     name: PurePosixPath
     content: bytes
+
+
+class NoSparse(tarfile.TarInfo):
+    """A member that is no sparse file: the map of one, which tarfile reads whole, takes 70 times its bytes."""
+
+    def _refuse(self, *_given: object) -> NoReturn:
+        raise tarfile.ReadError("a sparse file")
+
+    _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse
 
 
 Found = Entry | str  # or a fault in one line
@@ -71,7 +83,7 @@ def _archive(path: Path, sizes: Sizes) -> list[Found]:
                 with zip_directory.opened(path) as archive:
                     return _bounded(_zip(archive, sizes))
             unpacked = stream if begin != GZIP else io.BytesIO(_unpacked(path, stream))
-            with tarfile.open(fileobj=unpacked, mode="r:") as tar:
+            with tarfile.open(fileobj=unpacked, mode="r:", tarinfo=NoSparse) as tar:
                 return _bounded(_tar(tar, sizes))
         except DAMAGED as error:
             raise UserError(f"{path}: {_short(str(error))}: must be {FORMS}, and whole") from None

@@ -33,9 +33,7 @@ RULE = "a symbol that a congestion control needs (docs/course/grading.md)"
 SPLICE = re.compile(r"\\[ \t\f\v\r\0]*\n")  # gcc joins lines across blanks, too
 RAW = 'R"'  # a text of gnu11 that ends elsewhere than any other
 # A text that is not closed ends with its line: gcc takes what is skipped (#if 0) so.
-COMMENTS = re.compile(
-    r'//[^\n]*|/\*.*?\*/|\b(?:u8|[uUL])?R"|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?', re.DOTALL
-)
+COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|\b(?:u8|[uUL])?R"|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?', re.DOTALL)
 MACROS = (  # of linux/ headers that are assembler, or paste
     r"alternative\w*(?=\s*\()|alternative(?:_2|_3|_io|_input|_call|_call_2)?|\w*PASTE|\w*CONCAT\w*|\w*EXPORT_\w*SYMBOL\w*"
     r"|BTF_\w+|cond_syscall|COND_SYSCALL\w*|SYSCALL_ALIAS"

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Submissions of strangers: one clear line per fault, the rest is read, and nothing outside is."""
 
+import gzip
+import io
 import os
 import stat
+import tarfile
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -150,6 +154,31 @@ def test_a_tar_bomb_ends_the_reading(tmp_path: Path, small: Assignment, monkeypa
     file = tarred(tmp_path / "in.tar.gz", {"big": bytes(2 << 20), "own.c": OWN})
     with pytest.raises(UserError, match=r"in\.tar\.gz: bytes=more than 1048576: must be at most 1048576 when unpacked"):
         open_submission(file, small)
+
+
+SPARSE = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "5"}
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["tar", "tar.gz"])
+@pytest.mark.parametrize("what", ["a sparse file", "too large to convert|cannot fit 'int'"])
+def test_a_tar_whose_headers_are_a_bomb_is_refused_before_they_are_read(
+    tmp_path: Path, small: Assignment, packed: Callable[[bytes], bytes], what: str
+) -> None:
+    """A map of millions of pieces, which takes a gigabyte of memory; and a size beyond all."""
+    if what == "a sparse file":
+        pieces = b"5000000\n" + b"0\n0\n" * 5_000_000
+        with io.BytesIO() as stream, tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            member = tarfile.TarInfo("own.c")
+            member.pax_headers, member.size = SPARSE, len(pieces)
+            tar.addfile(member, io.BytesIO(pieces))
+            content = stream.getvalue()
+    else:
+        member = tarfile.TarInfo("own.c")
+        member.size = 8 << 60
+        content = member.tobuf(tarfile.GNU_FORMAT) + bytes(1024)
+    (tmp_path / "in.tar").write_bytes(packed(content))
+    with pytest.raises(UserError, match=rf"in\.tar: .*({what}).*: must be a folder, \.zip or \.tar\.gz, and whole"):
+        open_submission(tmp_path / "in.tar", small)
 
 
 def test_what_is_no_archive_is_one_line(tmp_path: Path, small: Assignment) -> None:

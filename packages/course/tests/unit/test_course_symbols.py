@@ -19,7 +19,9 @@ def test_a_plain_congestion_control_passes() -> None:
 
 def test_words_in_comments_and_texts_are_no_assembler() -> None:
     require_plain_source("int alternative_pkts; /* asm */\n", "own.c")
-    require_plain_source('/* it\'s */ int intersection; // R"(\nstatic char *a = "R", b = \'"\', *c = "x R"; /* asm */\n', "own.c")
+    require_plain_source(
+        '/* it\'s */ int intersection; // R"(\nchar *a = "R", b = \'"\', *c = "x R"; /* asm */\n', "own.c"
+    )
     require_plain_source('/* asm, ##, section */ // asm\nstatic char *a = "asm ## section";\n', "own.c")
 
 
