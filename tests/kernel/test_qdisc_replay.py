@@ -134,7 +134,7 @@ def test_a_series_longer_than_the_kernel_holds_is_fed_while_it_plays(bench: Benc
 @pytest.mark.parametrize(
     ("name", "steps", "words"),
     [
-        ("early-end", [(0, MBPS), (500_000, "end")], r"steps.tsv: must last as long as the trial: 0\.[5-9]\d* s longer"),
+        ("early-end", [(0, MBPS), (500_000, "end")], r"steps.tsv: must last as long as the trial: 0\.[5-9]"),
         ("disorder", [(0, MBPS), (20, MBPS), (10, MBPS), (END_US, "end")], r"steps: must begin at 0 and follow each"),
         ("no-zero", [(1, MBPS), (END_US, "end")], r"steps: must begin at 0 and follow each other in time"),
         ("too-fast", [(0, 10_001 * MBPS), (END_US, "end")], r"steps: must be at most 10 Gbit/s"),
