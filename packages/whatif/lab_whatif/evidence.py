@@ -59,7 +59,7 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
     reasons = {
         "tail": "no packet was accepted with a larger queue than the first lost one would have found",
         "threshold": "packets were accepted with more than 1.1 times the queue of the first loss: its end was not seen",
-        "at least": "nothing was lost for lack of room: the buffer is larger than the largest queue",
+        "at least": "nothing was lost for lack of room, or not that alone: larger than the largest queue",
     }
     if inferred.path.counted:
         reasons["at least"] = "a log counts losses and does not place them: larger than the largest queue, or not"

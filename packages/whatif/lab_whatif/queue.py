@@ -13,6 +13,7 @@ RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost 
 THRESHOLD_ABOVE = (
     1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
 )
+NEAR_END, MOST_ELSEWHERE = 0.75, 0.25  # of the largest queue, where a tail drops; share of losses that are not there
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
@@ -85,12 +86,14 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
     if not len(full):
         return Buffer("at least", most, most, None, random_pct, *lost)
     level = int(levels[0])
-    if most <= THRESHOLD_ABOVE * level + grain_bytes:
-        return Buffer("tail", int(levels.max()), most, None, random_pct, *lost)
     above = queued > level
     dropped = float(full[levels >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
-    if share < LEAST_DROP_PCT:
+    is_tail = most <= THRESHOLD_ABOVE * level + grain_bytes
+    elsewhere = float(full[levels < NEAR_END * most].sum()) > MOST_ELSEWHERE * float(full.sum())
+    if is_tail and not elsewhere:
+        return Buffer("tail", int(levels.max()), most, None, random_pct, *lost)
+    if is_tail or share < LEAST_DROP_PCT:  # losses at any queue: at random, or an AQM's
         every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))
         return Buffer("at least", most, most, None, every_pct, *lost)
     return Buffer("threshold", level, most, share if dropped >= LEAST_DROPS else None, random_pct, *lost)

@@ -12,6 +12,8 @@ from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
 from lab_whatif.link import VARIANTS, profile, rates, written
 from lab_whatif.measures import measured
+from lab_whatif.path import Down
+from lab_whatif.queue import buffer_of
 from lab_whatif.replay import Emulated
 from lab_whatif.verdict import compare, fits
 from whatif_captures import Download, Known
@@ -102,6 +104,19 @@ def test_a_time_is_refused_where_the_original_was_wrong_before(found: Inferred) 
 def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     noisy = replace(found, jitter_ms=5.0)
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "kind"), [((490, 980, 985, 990), "tail"), ((490, 650, 750, 800), "at least")], ids=["full", "any (PIE)"]
+)
+def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], kind: str) -> None:
+    numbers = np.delete(np.arange(2000), lost)
+    waits_s = (0.1 * (numbers % 500) / 500).astype(np.float64)  # four times the queue grows to 0.1 s
+    seq = 1 + 1448 * numbers
+    sizes = np.full(len(numbers), 1514)
+    found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1514)
+    assert found.kind == kind
+    assert found.bytes == pytest.approx(100 * 1514, rel=0.03)
 
 
 @pytest.mark.parametrize(("sender", "refused"), [("cubic", True), ("hystartpp", True), ("bbr", False)])
