@@ -56,10 +56,18 @@ def each_in_processes(
             ProcessPoolExecutor(processes, context, _begin, (os.getpid(), prepare)) as pool,
             _killed_after_an_error(),
         ):
-            for result in pool.map(function, inputs, chunksize=max(per_process // 2, 1)):
-                done += 1
-                yield result
+            # no pool.map: it cancels what is left after an error, of which a thread of the pool prints a traceback
+            size = max(per_process // 2, 1)
+            parts = (inputs[begin : begin + size] for begin in range(0, len(inputs), size))
+            for future in [pool.submit(_each_of, function, part) for part in parts]:
+                for result in future.result():
+                    done += 1
+                    yield result
     yield from map(function, inputs[done:])
+
+
+def _each_of(function: Callable[[Given], Result], inputs: Sequence[Given]) -> list[Result]:
+    return [function(each) for each in inputs]
 
 
 def end_with_parent(parent: int) -> None:

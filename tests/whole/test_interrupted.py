@@ -117,6 +117,28 @@ def test_ctrl_c_is_taken_although_a_library_lets_the_kernel_go_on_with_waits() -
         signal.signal(signal.SIGINT, before)
 
 
+FAILING = """
+from lab.base.processes import map_in_processes
+def root(number):
+    return (number - 2) ** 0.5 // 1
+if __name__ == "__main__":
+    try:
+        map_in_processes(root, range(40), workers=2)
+    except TypeError as error:
+        print(error)
+"""
+
+
+def test_an_error_in_a_process_is_all_that_is_said(tmp_path: Path) -> None:
+    """Each time: what Python said of the other processes depended on how far they were."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    command = [sys.executable, str(tmp_path / "failing.py")]
+    for _ in range(5):
+        done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(REPO)}, capture_output=True, check=True)
+        assert b"complex" in done.stdout
+        assert done.stderr == b""
+
+
 WORKERS = """
 import time
 from lab.base.processes import map_in_processes
