@@ -7,11 +7,11 @@ Everything is checked before anything is written, and what is written is new: no
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain_files
+from lab.base.processes import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
 from lab.tables.run_json import RunJson
@@ -20,6 +20,7 @@ from lab.tables.stored_trial import Trial
 from lab.tables.trial_tables import TRIAL_TABLES
 from lab.tables.values_digest import digest
 
+A_PROCESS = 200  # trials, below which another process costs more than it saves
 Shards = Mapping[Path, ShardJson]
 Trials = Mapping[str, list[Path]]  # the folders that hold a trial, by its name
 
@@ -99,16 +100,19 @@ def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int
             at = next(folder for folder, each in shards.items() if each["shard"] == shard)
             raise UserError(f"{at}: {name}/{trial}: must be stored: run shard {shard} again, with the same --out")
     places = [place for each in found.values() for place in each]
-    with ThreadPoolExecutor() as threads:
-        for fault in threads.map(lambda place: Trial(place).fault, places):
-            if fault:
-                raise UserError(f"{fault}: run its shard again, with the same --out")
+    for fault in each_in_processes(_fault_of, places, per_process=A_PROCESS):
+        if fault:
+            raise UserError(f"{fault}: run its shard again, with the same --out")
     for place in places:
         require_plain_files(place)
     for each in found.values():
         for other in each[1:]:
             _require_same(each[0], other)
     return found
+
+
+def _fault_of(place: Path) -> str | None:
+    return Trial(place).fault
 
 
 def _require_same(first: Path, other: Path) -> None:

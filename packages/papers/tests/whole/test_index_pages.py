@@ -4,10 +4,12 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ack_logs import Gateway, download, text, written
 from lab_papers.evaluation.write import write_all
+from lab_papers.index import write
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.write import write_index
 from markupsafe import escape
@@ -18,7 +20,6 @@ from lab.judge.stored import stored
 from lab.tables.stored_run import Run
 from tests.stored_run import rewrite, sign, store_run
 from tests.unit.test_digests import FIXTURE
-from tests.whole.test_strangers_run import with_stanza
 
 
 def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
@@ -100,15 +101,27 @@ def test_the_page_shows_recorded_downloads_beside_emulated_ones(
     assert (results / "recorded_downloads.pdf").exists()
 
 
-@pytest.mark.parametrize("fresh", [False, True], ids=["without a page", "with a page that looks fresh"])
-def test_a_run_that_cannot_be_drawn_is_named_and_the_others_stand(results: Path, tmp_path: Path, fresh: bool) -> None:
+@pytest.mark.parametrize("at", ["write_report", "drawn"], ids=["without a page", "with a page that looks fresh"])
+def test_a_run_that_cannot_be_drawn_is_named_and_the_others_stand(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """No stored value is known that passes every check and breaks a figure: the figure is broken here."""
     strange = Path(shutil.copytree(FIXTURE, tmp_path / "strange" / "format-2"))
-    with_stanza(strange, label="$\\frac$")
-    if fresh:
+    if at == "drawn":
         judged(Run(strange))
         (strange / "report.html").write_text("made elsewhere")
     (results / "strange").mkdir()
     (results / "strange" / "latest").symlink_to(strange)
+    function = getattr(write, at)
+
+    def broken(*given: Any, **named: Any) -> Any:
+        runs = [each.run.path for part in given if isinstance(part, list) for each in part]
+        if strange in (given[0], *runs):
+            raise ValueError("no figure of it")
+        return function(*given, **named)
+
+    monkeypatch.setattr(write, at, broken)
+    monkeypatch.setattr("lab.base.processes.processors", lambda: 1)  # another process would draw it
     page = write_index(results, None, tmp_path / "none").read_text()
     assert f"{strange}: left out, it cannot be shown: " in page
     assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page
