@@ -84,6 +84,7 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     with ExitStack() as stack:
         second = beginning.settle(plan, beginning.TRAFFIC_S)
         if plan.get("clock") != "real":
+            stack.enter_context(sysctl.given_back(["kernel.modprobe"]))  # a later trial in this boot may need it
             sysctl.write("kernel.modprobe", "\n")  # no module has what programs ask for yet: IPv6, Bluetooth, netfilter
         beginning.begin(plan, second)
         pids = [stack.enter_context(serve(each)) for each in plan["flows"]]

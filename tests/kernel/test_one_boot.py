@@ -68,6 +68,13 @@ def test_a_trial_that_fails_costs_no_other_one(bench: Bench, tmp_path: Path) -> 
     assert "Run /usr/bin/python3 as init process" in read_log(tmp_path, "cubic-002")
 
 
+def test_lines_of_a_later_trial_find_modules_that_no_earlier_one_used(bench: Bench, tmp_path: Path) -> None:
+    experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=2)
+    boot = jobs(bench, experiment, tmp_path, [1, 2])
+    boot[1] = replace(boot[1], experiment=with_lines(experiment, "tc qdisc add dev lo root codel"))
+    assert all(one_boot.run(boot))
+
+
 def test_a_kernel_that_ends_too_early_costs_no_other_trial(bench: Bench, tmp_path: Path) -> None:
     experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
     boot = jobs(bench, experiment, tmp_path, [1, 2, 3])
