@@ -32,10 +32,7 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take memory as their header states it
-DAMAGED = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError),
-    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
-)
+DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
 Sizes = Mapping[str, int]  # of each wanted file name, the most bytes
 
 
