@@ -8,8 +8,9 @@ writes results/bench/break-mutants.json. Each sender without a change comes firs
 import shutil
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from lab_break.command import bench_of, finds, searched
 from lab_break.request import Request
@@ -25,12 +26,13 @@ from lab.runs.options import RunOptions
 
 FILE = REPO / "packages" / "break" / "tests" / "mutants.toml"
 SOURCE = LAB / "kernel" / "search"
-BOUNDS = "handover"  # no data is lost at random, which would end all slow starts alike
-BUDGET = 500  # trials of both senders
+BOUNDS = ("uplink", "handover")  # no data is lost at random, which would end all slow starts alike
+BUDGET = 500  # trials of both senders, in equal parts over the bounds
 CONTROL = 32
 CUBIC = "'\"$(abspath $(srctree))/net/ipv4/tcp_cubic.c\"'"
 SHARED = ("kernel_cubic.h", "bounded_param.h", "no_memory_flows.h", "search_shim.h")
 PREFIXES = {"hystartpp": ("hystartpp_", "tcp_hystartpp"), "search": ("search_", "tcp_search_", "tcp_search.")}
+EXPORTS = ("search_export(", "EXPORT_")
 KBUILDS = {
     "hystartpp": f"""obj-m := tcp_hystartpp.o
 tcp_hystartpp-y := tcp_hystartpp_main.o hystartpp_core.o
@@ -44,14 +46,20 @@ CFLAGS_search_module.o := -I$(src)
 }
 
 
-class Change(TypedDict):
+class Edit(TypedDict):
+    """A text of a file, and what stands there instead."""
+
+    file: str
+    old: str
+    new: str
+
+
+class Change(Edit):
     """One fault."""
 
     name: str
     sender: str
-    file: str
-    old: str
-    new: str
+    also: NotRequired[Edit]  # a parameter's value that the sender without the fault has, too
 
 
 def main(words: list[str]) -> None:
@@ -65,52 +73,51 @@ def main(words: list[str]) -> None:
 
 def _tried(sender: str, change: Change | None) -> measured.Figure:
     """Search with a change until it is found; without one through a whole budget, which finds nothing."""
+    name, most = (change["name"], BUDGET) if change else ("unchanged", CONTROL)
+    also = [change["also"]] if change and "also" in change else []
     with scratch_folder() as scratch:
-        folder = scratch / sender
-        _copied(sender, change, folder)
-        budget = BUDGET if change else CONTROL
-        request = Request.of(
-            str(folder),
-            "differs",
-            (BOUNDS, load_bounds(BOUNDS)),
-            "cubic",
-            sender,
-            budget,
-            1,
-            "tpe",
-            1,
-            True,
-        )
+        folder, version = scratch / sender, scratch / "before"
+        _copied(sender, [change, *also] if change else [], folder)
+        if also:
+            _copied(sender, also, version)
+        trials = _trials_until_found(str(folder), str(version) if also else sender, most)
+    say(console, f"{sender}: {name}: {'not found' if trials is None else f'found by trial {trials}'}")
+    return {"name": f"{sender}, {name}", "value": trials, "unit": f"trials until it was found, of {most}"}
+
+
+def _trials_until_found(sender: str, version: str, most: int) -> int | None:
+    """Search each of the bounds with its part of the trials; None where none has a find."""
+    part = most // len(BOUNDS)
+    for before, name in enumerate(BOUNDS):
+        bounds = (name, load_bounds(name))
+        request = Request.of(sender, "differs", bounds, "cubic", version, part, 1, "tpe", 1, True)
         request.write()
         with bench_of(request, RunOptions(), console) as bench:
             found = finds(request, searched(request, 1, bench, console))
         shutil.rmtree(request.folder)
-    name = change["name"] if change else "unchanged"
-    trials = found[0] * len(request.senders) if found else None
-    say(console, f"{sender}: {name}: {'not found' if trials is None else f'found by trial {trials}'}")
-    return {"name": f"{sender}, {name}", "value": trials, "unit": f"trials until it was found, of {budget}"}
+        if found:
+            return before * part + found[0] * len(request.senders)
+    return None
 
 
-def _copied(sender: str, change: Change | None, folder: Path) -> None:
-    """Write a sender's source as a module of its own, with the change."""
+def _copied(sender: str, edits: Sequence[Edit], folder: Path) -> None:
+    """Write a sender's source, with the edits, as a module of its own."""
     folder.mkdir()
     for file in sorted(SOURCE.glob("*.[ch]")):
-        name = file.name
-        if not name.startswith((*PREFIXES[sender], *SHARED)):
-            continue
-        text = file.read_text()
-        if change and name == change["file"]:
-            if text.count(change["old"]) != 1:
-                raise UserError(f"{FILE}: old={change['old']!r}: must stand in {name} once")
-            text = text.replace(change["old"], change["new"])
-        (folder / name).write_text(_unexported(text))
+        if file.name.startswith((*PREFIXES[sender], *SHARED)):
+            (folder / file.name).write_text(_edited(file, edits))
     (folder / "Kbuild").write_text(KBUILDS[sender])
 
 
-def _unexported(text: str) -> str:
-    """Return a source that gives nothing to other modules: the lab's own of the same names may be loaded."""
-    lines = (line for line in text.splitlines(keepends=True) if not line.startswith(("search_export(", "EXPORT_")))
-    return "".join(lines)
+def _edited(file: Path, edits: Sequence[Edit]) -> str:
+    """Return a source with the edits, that gives nothing to other modules: the lab's own of its name may be loaded."""
+    text = file.read_text()
+    for edit in edits:
+        if edit["file"] == file.name:
+            if text.count(edit["old"]) != 1:
+                raise UserError(f"{FILE}: old={edit['old']!r}: must stand in {file.name} once")
+            text = text.replace(edit["old"], edit["new"])
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(EXPORTS))
 
 
 if __name__ == "__main__":

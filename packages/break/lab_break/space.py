@@ -61,7 +61,7 @@ class Bounds(Strict):
     rate_mbps: Searched
     delay_ms: Searched  # each way
     buffer_bdps: Searched
-    buffer_bytes_at_least: Number = FIRST_WINDOW_BYTES
+    buffer_bytes_at_least: Searched = FIRST_WINDOW_BYTES
     loss_pct: Searched = 0.0
     return_loss_pct: Searched = 0.0  # of the way back, once data flows: ACKs that acknowledge many segments
     jitter: Jitters = ["none"]
