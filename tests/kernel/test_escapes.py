@@ -25,7 +25,7 @@ from lab.kernel.build import Kernel
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.source import read_source
 from lab.runs.trial import prepare
-from tests.command import wait_for
+from tests.command import ENOUGH_S, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.guest import escapes as guest_escapes
 from tests.hostile.escapes import ordinary
@@ -290,10 +290,10 @@ def test_no_process_that_a_module_leaves_outlives_its_kernel(
     folder = tmp_path / "run"
     process = staying(folder, plain, mode, 0 if how == "it ends" else LONG_S)
     if how == "it ends":
-        printed, _ = process.communicate(timeout=120)
+        printed, _ = process.communicate(timeout=ENOUGH_S)
         assert "stays: " in printed, printed
     else:
-        wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays", 60)
+        wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays")
         time.sleep(0.5)
         assert left_on(folder)
         name, _, of_watcher = how.partition(" ")
@@ -317,7 +317,7 @@ def test_a_kernel_inherits_no_open_file_and_no_variable(
     with canary.open("r+") as stream:
         process = staying(folder, plain, mode, LONG_S, stream.fileno())
         try:
-            wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays", 60)
+            wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays")
             kernels = [pid for pid in left_on(folder) if Path(f"/proc/{pid}/comm").read_text() == "linux\n"]
             files = {
                 each.stat().st_ino for pid in kernels for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write the table of attacks in docs/threat-model.md from the results of the tests that make them.
 
-Run it as root:   python -m tests.hostile.escapes.table [FILE]
+Run it as root:   python -m tests.hostile.escapes.table [FILE...]
 
 A test is an attack if it has the mark `attack("what is tried")`; its parameter `mode` is the sandbox. The same tests
-run again as an ordinary user. FILE: outcomes of a run in a VM, made by tests/hostile/escapes/in-vm.
+run again as an ordinary user. FILE: outcomes of runs in a VM, made by tests/hostile/escapes/in-vm.
 """
 
 import json
@@ -12,13 +12,16 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
+from lab.backends import confined
 from lab.base.paths import REPO
 from lab.base.sandbox_mode import MODES
 from lab.kernel import build
+from lab.kernel.own import builder
 from lab.kernel.recipe import Recipe
 from tests.hostile.escapes import ordinary
 
@@ -30,14 +33,16 @@ TESTS = (
     "packages/course/tests/kernel/test_forged_exit.py",
 )
 OUTCOMES = "--outcomes"  # write them to a file, and no table
+EMULATED, EMULATED_BUILD_S = "--emulated", 1200  # after it, and before names of tests
 ROOT, USER, VM = "root", "ordinary user", "in the VM"
 Outcomes = dict[str, dict[str, list[bool]]]  # of attack and sandbox: whether each test passed
 
 
 class Attacks:
-    """A plugin of pytest: the outcomes by attack and sandbox."""
+    """A plugin of pytest: the outcomes by attack and sandbox, in a file after each test where there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path | None = None) -> None:
+        self.file = file
         self.attacks: dict[str, tuple[str, str]] = {}
         self.outcomes: Outcomes = defaultdict(lambda: defaultdict(list))
 
@@ -51,18 +56,29 @@ class Attacks:
             self.attacks[item.nodeid] = (mark.args[0], getattr(item, "callspec").params["mode"])  # noqa: B009
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Store an outcome; a test that did not run has failed."""
+        """Store an outcome, and print why one failed; a test that did not run has failed."""
         if report.when == "call" or not report.passed:
+            print(f"{report.outcome} in {report.duration:.0f} s: {report.nodeid}\n{report.longreprtext}", flush=True)
             attack, mode = self.attacks[report.nodeid]
             self.outcomes[attack][mode].append(report.passed)
+            if self.file:
+                self.file.write_text(json.dumps(self.outcomes))
 
 
-def tried(folder: Path) -> tuple[int, Outcomes]:
-    """Run the attacks as this user; returns the exit status of the tests, and the outcomes."""
-    attacks = Attacks()
+def tried(folder: Path, file: Path | None = None, tests: Sequence[str] = TESTS) -> tuple[int, Outcomes]:
+    """Run the attacks as this user; returns the exit status of the tests, and the outcomes, which `file` keeps."""
+    attacks = Attacks(file)
     options = ["-q", "-n0", "-p", "no:cacheprovider", f"--basetemp={folder}"]
-    status = pytest.main([*options, *(str(REPO / Path(test)) for test in TESTS)], plugins=[attacks])
+    status = pytest.main([*options, *(str(REPO / test) for test in tests)], plugins=[attacks])
     return int(status), attacks.outcomes
+
+
+def tried_emulated(folder: Path, file: Path, tests: Sequence[str]) -> int:
+    """Run them where a processor is software: an honest build takes longer than BUILD_S."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (builder, confined):
+            patch.setattr(module, "BUILD_S", EMULATED_BUILD_S)
+        return tried(folder, file, tests or TESTS)[0]
 
 
 def tried_as_ordinary_user(folder: Path) -> tuple[int, Outcomes]:
@@ -71,6 +87,15 @@ def tried_as_ordinary_user(folder: Path) -> tuple[int, Outcomes]:
     words = [sys.executable, "-m", "tests.hostile.escapes.table", OUTCOMES, str(file)]
     status = subprocess.run(ordinary.command(build.ensure(Recipe()), folder, words), cwd=REPO, check=False).returncode
     return status, json.loads(file.read_text())
+
+
+def joined(parts: Iterable[Outcomes]) -> Outcomes:
+    """Return the outcomes of several runs as those of one."""
+    whole: Outcomes = defaultdict(lambda: defaultdict(list))
+    for attack, by_mode in (row for part in parts for row in part.items()):
+        for mode, found in by_mode.items():
+            whole[attack][mode] += found
+    return whole
 
 
 def table(by_user: dict[str, Outcomes]) -> str:
@@ -94,13 +119,13 @@ def main(words: list[str]) -> int:
     """Run the attacks and write the table, or the outcomes alone; returns the exit status of the tests."""
     with ordinary.open_folder() as place:
         if words[:1] == [OUTCOMES]:
-            status, outcomes = tried(place / "own")
-            Path(words[1]).write_text(json.dumps(outcomes))
-            return status
+            if words[2:3] == [EMULATED]:
+                return tried_emulated(place / "own", Path(words[1]), words[3:])
+            return tried(place / "own", Path(words[1]))[0]
         assert os.geteuid() == 0, "the table has a column of root's"
         status, of_root = tried(place / "root")
         users_status, of_user = tried_as_ordinary_user(place / "user")
-    in_vm = json.loads(Path(words[0]).read_text()) if words else {}
+    in_vm = joined(json.loads(Path(word).read_text()) for word in words)
     before, _, rest = PAGE.read_text().partition(BEGIN)
     made = table({ROOT: of_root, USER: of_user, VM: in_vm})
     PAGE.write_text(f"{before}{BEGIN}\n{made}\n{END}{rest.partition(END)[2]}")
