@@ -88,6 +88,12 @@ def test_no_buffer_is_smaller_than_the_least() -> None:
     assert content_of(point)["down"]["buffer_bytes"] == 15_140
 
 
+def test_the_least_buffer_can_be_searched() -> None:
+    bounds = load_bounds("uplink")
+    assert "buffer_bytes_at_least" in bounds.ranges
+    assert content_of(bounds.usual | {"buffer_bytes_at_least": 200_000.0})["down"]["buffer_bytes"] == 200_000
+
+
 def steps(value: object) -> list[tuple[float, float]]:
     assert isinstance(value, Schedule)
     return [(step.from_s, step.value) for step in value.steps]
