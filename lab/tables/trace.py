@@ -118,7 +118,7 @@ def _formats(folder: Path) -> tuple[dict[str, Format], int]:
     try:
         files = {file.stem.replace(".", ":"): _text(file) for file in folder.glob("*.format")}
         known, page_bytes = {name: read_format(text) for name, text in files.items()}, int(_text(folder / "page_bytes"))
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, OverflowError) as error:
         raise UserError(f"{folder}: {error}: must hold the formats of tracefs") from None
     if not PAGE_HEAD < page_bytes <= PIECE_BYTES:
         raise field_error(folder / "page_bytes", "bytes", page_bytes, f"above {PAGE_HEAD}, at most {PIECE_BYTES}")
