@@ -393,7 +393,7 @@ def test_every_attack_of_these_is_refused_for_an_ordinary_user_too(kernel: Kerne
     with ordinary.open_folder() as place:
         done, outcomes = attacked(kernel, place / "user")
     assert done.returncode == 0, done.stdout[-4000:]
-    assert all(passed for by_mode in outcomes.values() for each in by_mode.values() for passed in each)
+    assert all(passed for by_mode in outcomes.values() for each in by_mode.values() for passed in each.values())
     assert len(outcomes) > 8
 
 

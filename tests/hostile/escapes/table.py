@@ -33,9 +33,9 @@ TESTS = (
     "packages/course/tests/kernel/test_forged_exit.py",
 )
 OUTCOMES = "--outcomes"  # write them to a file, and no table
-EMULATED, EMULATED_BUILD_S = "--emulated", 1200  # after it, and before names of tests
+EMULATED, EMULATED_BUILD_S = "--emulated", 1200  # the word stands between their file and the names of tests
 ROOT, USER, VM = "root", "ordinary user", "in the VM"
-Outcomes = dict[str, dict[str, list[bool]]]  # of attack and sandbox: whether each test passed
+Outcomes = dict[str, dict[str, dict[str, bool]]]  # of attack, sandbox and test: whether it passed
 
 
 class Attacks:
@@ -44,7 +44,7 @@ class Attacks:
     def __init__(self, file: Path | None = None) -> None:
         self.file = file
         self.attacks: dict[str, tuple[str, str]] = {}
-        self.outcomes: Outcomes = defaultdict(lambda: defaultdict(list))
+        self.outcomes: Outcomes = defaultdict(lambda: defaultdict(dict))
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep the attacks only."""
@@ -60,7 +60,7 @@ class Attacks:
         if report.when == "call" or not report.passed:
             print(f"{report.outcome} in {report.duration:.0f} s: {report.nodeid}\n{report.longreprtext}", flush=True)
             attack, mode = self.attacks[report.nodeid]
-            self.outcomes[attack][mode].append(report.passed)
+            self.outcomes[attack][mode][report.nodeid] = report.passed
             if self.file:
                 self.file.write_text(json.dumps(self.outcomes))
 
@@ -90,11 +90,12 @@ def tried_as_ordinary_user(folder: Path) -> tuple[int, Outcomes]:
 
 
 def joined(parts: Iterable[Outcomes]) -> Outcomes:
-    """Return the outcomes of several runs as those of one."""
-    whole: Outcomes = defaultdict(lambda: defaultdict(list))
+    """Return the outcomes of several runs as those of one: a test that failed in one of them has failed."""
+    whole: Outcomes = defaultdict(lambda: defaultdict(dict))
     for attack, by_mode in (row for part in parts for row in part.items()):
         for mode, found in by_mode.items():
-            whole[attack][mode] += found
+            for test, passed in found.items():
+                whole[attack][mode][test] = passed and whole[attack][mode].get(test, True)
     return whole
 
 
@@ -109,10 +110,11 @@ def table(by_user: dict[str, Outcomes]) -> str:
     return "\n".join([*head, *(f"| {attack} | {' | '.join(row)} |" for attack, row in cells.items())]) + "\n"
 
 
-def _cell(found: list[bool] | None) -> str:
+def _cell(found: dict[str, bool] | None) -> str:
     if not found:
         return "not run"
-    return f"refused or ended ({len(found)})" if all(found) else f"**succeeds** ({found.count(False)})"
+    failed = list(found.values()).count(False)
+    return f"**succeeds** ({failed})" if failed else f"refused or ended ({len(found)})"
 
 
 def main(words: list[str]) -> int:
