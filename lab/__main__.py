@@ -2,39 +2,36 @@
 """`python -m lab` and the `lab` command."""
 
 import gc
-import os
 import signal
 import sys
 from types import FrameType
-from typing import NoReturn
-
-from lab.base.ctrl_c import pressed
 
 INTERRUPTED = 130
+IMPORT = "<frozen importlib"  # how the file names of Python's own import begin
+PRESSED_AGAIN_S = 0.01
 AGAIN = "run the command again"
 LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is resolved
 
 
-def _press(_number: int, _frame: FrameType | None) -> NoReturn:
-    pressed.set()
-    raise KeyboardInterrupt
-
-
-def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End before anything was begun: what Python is importing then would print a traceback."""
-    os.write(2, f"{_words(AGAIN)}\n".encode())
-    os._exit(INTERRUPTED)
+def _press(_number: int, frame: FrameType | None) -> None:
+    """Break off; as soon as nothing is imported: extension modules lose what is raised while they are loaded."""
+    while frame and not frame.f_code.co_filename.startswith(IMPORT):
+        frame = frame.f_back
+    if frame is None:
+        raise KeyboardInterrupt
+    signal.setitimer(signal.ITIMER_REAL, PRESSED_AGAIN_S)
 
 
 def _catch_ctrl_c() -> None:
     """Take Ctrl-C from here on; scripts/lab has it wait until now."""
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:  # not where it is ignored, as below nohup
-        signal.signal(signal.SIGINT, _leave)
+        signal.signal(signal.SIGINT, _press)
+        signal.signal(signal.SIGALRM, _press)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def main() -> None:
-    """Run a command; an error that a user can cause is one line: exit status 2, or 130 after Ctrl-C."""
+    """Run a command; an error that a user can cause is one line and exit status 2."""
     from lab.base.errors import Interrupted, UserError, one_line
 
     try:
@@ -43,8 +40,6 @@ def main() -> None:
 
         gc.freeze()
         gc.enable()
-        if signal.getsignal(signal.SIGINT) == _leave:
-            signal.signal(signal.SIGINT, _press)
         app(prog_name="lab")
     except UserError as error:
         _end(str(error), 2)
@@ -56,12 +51,8 @@ def main() -> None:
         if end.code == INTERRUPTED:  # typer has caught it already
             _end(_words(AGAIN), INTERRUPTED)
         raise
-    except KeyboardInterrupt:
-        _end(_words(AGAIN), INTERRUPTED)
-    except Exception as error:
-        if pressed.is_set():
-            _end(_words(AGAIN), INTERRUPTED)
-        if isinstance(error, RuntimeError) and str(error).startswith(LINK_LOOP):
+    except RuntimeError as error:
+        if str(error).startswith(LINK_LOOP):
             _end(one_line(f"{error}: must be no link to itself"), 2)
         raise
 
@@ -77,8 +68,11 @@ def _end(message: str, status: int) -> None:
 
 def command() -> None:
     """Run the `lab` command of the environment (pyproject.toml)."""
-    _catch_ctrl_c()
-    main()
+    try:
+        _catch_ctrl_c()
+        main()
+    except KeyboardInterrupt:
+        _end(_words(AGAIN), INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.base.ctrl_c import pressed
 from lab.base.plain_text import cut, escaped, shown
 
 MOST_CHARS, MOST_VALUE_CHARS = 2000, 200
@@ -36,9 +35,8 @@ def going_on(command: Callable[[], str | None]) -> Iterator[None]:
     """Name the command that goes on after a Ctrl-C in the block, if there is one."""
     try:
         yield
-    except (KeyboardInterrupt, Exception) as error:
-        interrupted = isinstance(error, KeyboardInterrupt) or pressed.is_set()
-        if not interrupted or (named := command()) is None:
+    except KeyboardInterrupt:
+        if (named := command()) is None:
             raise
         raise Interrupted(named) from None
 

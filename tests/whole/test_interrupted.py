@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from rich.console import Console
 
 from lab.backends import real
 from lab.backends.backend import Description, Site
-from lab.base.ctrl_c import pressed
 from lab.base.errors import Interrupted, going_on
 from lab.base.paths import REPO
 from lab.base.processes import map_in_threads
@@ -28,22 +26,11 @@ from lab.runs.options import RunOptions
 from tests.command import running_on, wait_for
 
 
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Ctrl-C was pressed; nothing is pressed after the test."""
-    pressed.set()
-    yield
-    pressed.clear()
-
-
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, ImportError, SystemError])
-@pytest.mark.usefixtures("ctrl_c")
-def test_it_names_the_command_also_where_an_import_was_broken_off(raised: type[BaseException]) -> None:
+def test_it_names_the_command_that_goes_on() -> None:
     with pytest.raises(Interrupted, match=r"^lab report RUN$"), going_on(lambda: "lab report RUN"):
-        raise raised
+        raise KeyboardInterrupt
 
 
-@pytest.mark.usefixtures("ctrl_c")
 def test_it_names_none_before_a_run_was_begun() -> None:
     with pytest.raises(KeyboardInterrupt), going_on(lambda: None):
         raise KeyboardInterrupt
@@ -52,6 +39,35 @@ def test_it_names_none_before_a_run_was_begun() -> None:
 def test_an_error_without_ctrl_c_stays_what_it_is() -> None:
     with pytest.raises(ImportError), going_on(lambda: "lab report RUN"):
         raise ImportError
+
+
+LOSES_WHAT_IS_RAISED = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except BaseException:  # as Cython's modules, and some of Rust, do while they are loaded
+    pass
+"""
+COMMAND = """
+import time
+from lab import __main__
+
+def main():
+    import loses_what_is_raised
+    time.sleep(60)
+    print("went on")
+
+__main__.main = main
+__main__.command()
+"""
+
+
+def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "loses_what_is_raised.py").write_text(LOSES_WHAT_IS_RAISED)
+    words = ["env", "--default-signal=INT", f"PYTHONPATH={REPO}:{tmp_path}", sys.executable, "-c", COMMAND]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    line = "interrupted: stored trials are whole; run the command again\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", line)
 
 
 @pytest.fixture
