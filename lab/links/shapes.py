@@ -57,7 +57,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 
 
 def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Spec:
-    """Build the qdisc of a bottleneck with its buffer; tc shows no limit of a tbf that is below its burst."""
+    """Build the qdisc of a bottleneck with its buffer; tbf drops a frame that is longer than its buffer."""
     assert drawn.buffer_bytes
     if way.on_demand and drawn.on_demand:
         return {

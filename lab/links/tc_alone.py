@@ -39,7 +39,7 @@ def _beyond(way: Way) -> Iterator[tuple[str, object, str]]:
     if way.shaped and way.queue.kind != "bfifo":
         yield "queue.kind", way.queue.kind, "bfifo with --shaper netem: tbf has no other queue of its own"
     if isinstance(way.buffer_bytes, int) and way.buffer_bytes < FULL_FRAME_BYTES:
-        rule = f"at least {FULL_FRAME_BYTES} with --shaper netem: tc shows no limit of a tbf that is below its burst"
+        rule = f"at least {FULL_FRAME_BYTES} with --shaper netem: tbf drops frames that are longer than its buffer"
         yield "buffer_bytes", way.buffer_bytes, rule
     if way.frames:
         yield "frames.period_ms", way.frames.period_ms, f"{absent}: netem's slots keep to no clock"

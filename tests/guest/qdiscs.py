@@ -35,6 +35,22 @@ def refusals(specs: list[Spec]) -> list[str]:
     return printed
 
 
+def unlike_tc(specs: list[Spec]) -> list[str]:
+    """Make each by netlink, and then by tc; return where tc shows another qdisc."""
+    found = []
+    with netns.namespaces_up(WIRE):
+        for spec in specs:
+            node = spec["kind"]
+            show = ["tc", "-n", node, "-j", "qdisc", "show", "dev", "eth1"]
+            qdisc.apply(node, "eth1", spec)
+            by_netlink = run(*show)
+            run("tc", "-n", node, "qdisc", "delete", "dev", "eth1", "root")
+            run("tc", "-n", node, *qdisc.command("eth1", spec).split())
+            if by_netlink != (by_tc := run(*show)):
+                found.append(f"{spec}: {by_netlink} {by_tc}")
+    return found
+
+
 def sampled() -> dict[str, Any]:
     """Sample an interface until its namespace goes, as that of a trial that was killed."""
     modules.load_all([MODULE])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each kind of qdisc is made as requested, below a replayed link and on its own, read back, and refused in one line."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ def kind_of(spec: Spec) -> str:
     return str(spec["kind"])
 
 
-def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_path: Path) -> None:
+def drawn() -> list[Spec]:
     rng = np.random.default_rng(1)
     rates, buffers = 10 ** rng.uniform(5, 9.5, MANY), 10 ** rng.uniform(4, 8, MANY)
     delays, losses = 10 ** rng.uniform(0, 6, MANY), 10 ** rng.uniform(-3, 2, MANY)
-    specs = [
+    return [
         spec
         for rate, buffer, delay, loss in zip(rates, buffers, delays, losses, strict=True)
         for spec in (
@@ -37,7 +38,13 @@ def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_p
             NETEM | {"delay_us": round(delay), "loss_pct": float(loss)},
         )
     ]
-    reported = boot.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
+
+
+@pytest.mark.parametrize("check", [guest_qdiscs.refusals, guest_qdiscs.unlike_tc])
+def test_whatever_a_trial_draws_is_read_back_and_is_what_tc_would_make(
+    bench: Bench, tmp_path: Path, check: Callable[[list[Spec]], list[str]]
+) -> None:
+    reported = boot.call(check, {"specs": drawn()}, tmp_path, bench.kernel, bench.world.root)
     assert reported.result == []
 
 

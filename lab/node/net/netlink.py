@@ -99,13 +99,13 @@ class Qdiscs:
         """Change a qdisc."""
         self._ask(RTM_NEWQDISC, 0, parent, handle, _described(kind, options))
 
-    def state(self, kind: str, parent: int = TC_H_ROOT) -> bytes:
-        """Return a qdisc's own statistics; NodeError where another kind is there."""
+    def shown(self, kind: str, parent: int = TC_H_ROOT) -> dict[int, bytes]:
+        """Return what the kernel shows of a qdisc; NodeError where another kind is there."""
         shown = attributes(self._ask(RTM_GETQDISC, NLM_F_ECHO, parent, 0, b""))  # only an echo answers the asker
         there = shown[TCA_KIND].rstrip(b"\0").decode()
         if there != kind:
             raise NodeError(f"{self.where}: qdisc={there}: must be {kind}, as requested")
-        return attributes(shown[TCA_STATS2])[TCA_STATS_APP]
+        return shown
 
     def _ask(self, request: int, flags: int, parent: int, handle: int, body: bytes) -> bytes:
         """Send a request and return the attributes of what answers it."""

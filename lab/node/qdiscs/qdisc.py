@@ -4,7 +4,7 @@
 from typing import Any, NamedTuple
 
 from lab.node import beginning
-from lab.node.net.netlink import TC_H_ROOT, Qdiscs
+from lab.node.net.netlink import TC_H_ROOT, TCA_OPTIONS, Qdiscs
 from lab.node.qdiscs import kinds, qdisc_uapi
 from lab.node.qdiscs.qdisc_kind import SKIPPED, Kind, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.system import modules
@@ -47,19 +47,19 @@ def apply(node: str, dev: str, spec: Spec) -> Spec:
 def made(node: str, dev: str, spec: Spec, place: QdiscPlace = ROOT) -> Spec:
     """Make one qdisc and return what the kernel reports; NodeError where that is not what was requested."""
     kind = kinds.find(spec["kind"])
-    got = (
-        _by_tc(node, dev, spec, place, kind) if isinstance(kind, TcKind) else _by_netlink(node, dev, spec, place, kind)
-    )
+    if isinstance(kind, TcKind) and not kind.encoded:
+        got = _by_tc(node, dev, spec, place, kind)
+    else:
+        got = _by_netlink(node, dev, spec, place, kind)
     _require(node, dev, spec, kind, got)
     return got
 
 
 def require_stated(node: str, dev: str, spec: Spec, place: QdiscPlace = ROOT) -> None:
-    """Raise NodeError where the kernel does not have what was stated last of a kind that tc knows."""
+    """Raise NodeError where the kernel does not have what tc stated last of a kind that netlink shows."""
     kind = kinds.find(spec["kind"])
-    assert isinstance(kind, TcKind)
-    (shown,) = run_json("tc", "-n", node, "-j", "qdisc", "show", "dev", dev, *place.arguments.split())
-    _require(node, dev, spec, kind, read_back(kind, shown["options"]))
+    with Qdiscs(node, dev) as link:
+        _require(node, dev, spec, kind, _shown(link, spec["kind"], kind, place))
 
 
 def _require(node: str, dev: str, spec: Spec, kind: Kind, got: Spec) -> None:
@@ -80,9 +80,9 @@ def statistics(node: str, dev: str, spec: Spec) -> dict[str, dict[str, int | Non
     counted = {}
     for part, place in _parts(spec):
         kind = kinds.find(part["kind"])
-        if isinstance(kind, NetlinkKind):
+        if isinstance(kind, NetlinkKind) and kind.state:
             with Qdiscs(node, dev) as link:
-                counted[part["kind"]] = qdisc_uapi.statistics(kind, link.state(part["kind"], place.parent))
+                counted[part["kind"]] = qdisc_uapi.statistics(kind, link.shown(part["kind"], place.parent))
     return counted
 
 
@@ -109,11 +109,23 @@ def read_back(kind: TcKind, options: Options) -> Spec:
     return {name: value for name, value in values.items() if value is not SKIPPED}
 
 
-def _by_netlink(node: str, dev: str, spec: Spec, place: QdiscPlace, kind: NetlinkKind) -> Spec:
-    with Qdiscs(node, dev) as link:
+def _by_netlink(node: str, dev: str, spec: Spec, place: QdiscPlace, kind: Kind) -> Spec:
+    if isinstance(kind, NetlinkKind):
         options = qdisc_uapi.options(kind, spec, beginning.origin_ns())
+    else:
+        assert kind.encoded
+        options = kind.encoded.options(spec)
+    with Qdiscs(node, dev) as link:
         link.make(spec["kind"], options, place.parent, place.number)
-        return qdisc_uapi.settings(kind, link.state(spec["kind"], place.parent))
+        return _shown(link, spec["kind"], kind, place)
+
+
+def _shown(link: Qdiscs, name: str, kind: Kind, place: QdiscPlace) -> Spec:
+    shown = link.shown(name, place.parent)
+    if isinstance(kind, NetlinkKind):
+        return qdisc_uapi.settings(kind, shown)
+    assert kind.encoded
+    return kind.encoded.settings(shown[TCA_OPTIONS])
 
 
 def _differ(got: Any, target: Any, slack: float) -> bool:

@@ -48,13 +48,11 @@ class Setting(NamedTuple):
     name: str
     tc: str
     unit: str = ""
-    json: str | None = ""  # key in the options of `tc -j`, dots between levels; "": tc's name; None: not shown
-    scale: float = 1  # from the unit of `tc -j` to that of the name
+    json: str | None = ""  # key in the options of `tc -j`; "": tc's name; None: not shown
     absent: object = REQUIRED
     field: Field | None = None
     value: Source | None = None  # None: the field's value
     format: Callable[[Any], list[str]] | None = None
-    read: Callable[[Options], Any] | None = None  # from all options, where one key is not enough
     slack: Callable[[Spec], float] | None = None  # by how much the kernel's own units round it
     once: bool = False  # stated when the qdisc is made, and not at a change
 
@@ -64,23 +62,17 @@ class Setting(NamedTuple):
 
     def shown(self, options: Options) -> Any:
         """Return the value that `tc -j` shows; SKIPPED where there is nothing to compare."""
-        if self.read:
-            return self.read(options)
         if self.json is None:
             return SKIPPED
-        found: Any = options
-        for key in (self.json or self.tc).split("."):
-            if key not in found and self.absent is not REQUIRED:
-                return self.absent
-            found = found[key]
-        return found if isinstance(found, str | bool) else found * self.scale
+        key = self.json or self.tc
+        return options[key] if self.absent is REQUIRED else options.get(key, self.absent)
 
 
 class Attribute(NamedTuple):
-    """A value of a spec for a qdisc of the lab's own: its netlink attribute, its place in the reported state."""
+    """A value of a spec for netlink: its attribute, and its place in the state that the lab's own qdiscs report."""
 
     name: str
-    number: int
+    number: int  # 0: the options are this value alone
     code: str  # of struct
     reported: str = ""  # its name in the state; "": the same
     encode: Callable[[Any], int] | None = None
@@ -103,10 +95,18 @@ class Followed(NamedTuple):
     values: Callable[[Line], tuple[int, ...]]  # of a line of the file
 
 
+class Encoded(NamedTuple):
+    """How netlink states the struct of a kind, and reports it: a process of tc takes as long as 1000 packets."""
+
+    options: Callable[[Spec], bytes]
+    settings: Callable[[bytes], Spec]
+
+
 class TcKind(NamedTuple):
     """A kind that tc knows."""
 
     settings: tuple[Setting, ...]
+    encoded: Encoded | None = None  # None: tc makes it
     queue: str = ""  # in one sentence, where a profile may choose it as its bottleneck's queue
     rules: tuple[Rule, ...] = ()
     switches: tuple[str, ...] = ()  # stated as they are, before the settings
@@ -115,10 +115,10 @@ class TcKind(NamedTuple):
 
 
 class NetlinkKind(NamedTuple):
-    """A kind of the lab's own (lab/kernel/qdisc/), which tc does not know."""
+    """A kind of which every option is an attribute: of the lab's own (lab/kernel/qdisc/), or a plain one of Linux."""
 
     settings: tuple[Attribute, ...]
-    state: "State"
+    state: "State | None" = None  # None: it reports its options as they are stated
     queue: str = ""
     rules: tuple[Rule, ...] = ()
     followed: Followed | None = None

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Netlink options and state of the lab's own qdiscs, as in lab/kernel/qdisc/uapi.h."""
+"""Netlink options and state of qdiscs; those of the lab's own as in lab/kernel/qdisc/uapi.h."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from lab.node.net.netlink import attribute
-from lab.node.qdiscs.qdisc_kind import NetlinkKind, Spec
+from lab.node.net.netlink import TCA_OPTIONS, TCA_STATS2, TCA_STATS_APP, attribute, attributes
+from lab.node.qdiscs.qdisc_kind import Attribute, NetlinkKind, Spec, State
 
 UNSET = 2**64 - 1
 START_NS, STEPS, END_NS, BEHIND_SERIES = 2, 3, 4, 5
@@ -17,22 +18,35 @@ SERIES_STATE = (
 def options(kind: NetlinkKind, spec: Spec, origin_ns: int = 0) -> bytes:
     """Encode every setting of a kind, and the origin of its clock where it has one."""
     origin = attribute(kind.origin, struct.pack("=Q", origin_ns)) if kind.origin and origin_ns else b""
-    values = [(row, row.encode(spec[row.name]) if row.encode else spec[row.name]) for row in kind.settings]
-    return origin + b"".join(attribute(row.number, struct.pack(f"={row.code}", value)) for row, value in values)
+    return origin + b"".join(_encoded(row, spec[row.name]) for row in kind.settings)
 
 
-def settings(kind: NetlinkKind, data: bytes) -> Spec:
-    """Decode the settings that a qdisc reports."""
-    state = kind.state.numbers(data)
+def _encoded(row: Attribute, value: Any) -> bytes:
+    packed = struct.pack(f"={row.code}", row.encode(value) if row.encode else value)
+    return attribute(row.number, packed) if row.number else packed
+
+
+def settings(kind: NetlinkKind, shown: Mapping[int, bytes]) -> Spec:
+    """Decode the settings that a qdisc shows."""
+    if not kind.state:
+        data = shown[TCA_OPTIONS]
+        found = {0: data, **attributes(data)}
+        return {row.name: struct.unpack_from(f"={row.code}", found[row.number])[0] for row in kind.settings}
+    state = _state(kind.state, shown)
     values = [(row, state[row.reported or row.name]) for row in kind.settings]
     return {row.name: row.decode(value) if row.decode else value for row, value in values}
 
 
-def statistics(kind: NetlinkKind, data: bytes) -> dict[str, int | None]:
+def statistics(kind: NetlinkKind, shown: Mapping[int, bytes]) -> dict[str, int | None]:
     """Decode what a qdisc counted: all but its settings; None where the kernel has no value yet."""
+    assert kind.state
     own = {row.reported or row.name for row in kind.settings}
-    found = kind.state.numbers(data).items()
+    found = _state(kind.state, shown).items()
     return {name: None if value == UNSET else value for name, value in found if name not in own}
+
+
+def _state(state: State, shown: Mapping[int, bytes]) -> dict[str, int]:
+    return state.numbers(attributes(shown[TCA_STATS2])[TCA_STATS_APP])
 
 
 def chunk(

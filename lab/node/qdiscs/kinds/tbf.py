@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Token bucket filter: the bottleneck of a constant rate, with its buffer."""
 
-from lab.node.qdiscs.qdisc_kind import Options, Setting, Spec, TcKind
+from struct import Struct
 
-TICK_S = 64e-9  # tc keeps the burst as the time it takes (PSCHED_TICKS_PER_SEC)
-LATENCY_S = 1e-6  # tc shows it in whole microseconds
+from lab.node.net.netlink import attribute, attributes
+from lab.node.qdiscs.qdisc_kind import Encoded, Setting, Spec, TcKind
+
+PARMS = Struct("=xB6xI12xII4x")  # struct tc_tbf_qopt: link layer, bytes per second; limit, burst in ticks
+TCA_TBF_PARMS, TCA_TBF_BURST = 1, 6
+ETHERNET = 1  # TC_LINKLAYER_ETHERNET
+TICK_S = 64e-9  # the kernel shows the burst as the time it takes (PSCHED_TICKS_PER_SEC)
 
 
-def _slack_of(rounded_s: float, spec: Spec) -> float:
-    return float(rounded_s * spec["rate_bps"] / 8 + 1)
+def _options(spec: Spec) -> bytes:
+    parms = PARMS.pack(ETHERNET, round(spec["rate_bps"]) // 8, spec["limit_bytes"], 0)
+    return attribute(TCA_TBF_PARMS, parms) + attribute(TCA_TBF_BURST, spec["burst_bytes"].to_bytes(4, "little"))
 
 
-def _limit_bytes(options: Options) -> float:
-    """Return the limit from the latency that tc shows instead: limit = rate * lat + burst (tc/q_tbf.c)."""
-    return float(options["rate"] * options["lat"] / 1e6 + options["burst"])
+def _settings(data: bytes) -> Spec:
+    _, rate, limit_bytes, burst = PARMS.unpack(attributes(data)[TCA_TBF_PARMS])
+    return {"rate_bps": 8 * rate, "burst_bytes": burst * TICK_S * rate, "limit_bytes": limit_bytes}
 
 
 KIND = TcKind(
     (
-        Setting("rate_bps", "rate", scale=8, format=lambda bps: ["rate", f"{round(bps)}bit"]),
-        Setting("burst_bytes", "burst", slack=lambda spec: _slack_of(2 * TICK_S, spec)),
-        Setting("limit_bytes", "limit", read=_limit_bytes, slack=lambda spec: _slack_of(2 * TICK_S + LATENCY_S, spec)),
-    )
+        Setting("rate_bps", "rate", format=lambda bps: ["rate", f"{round(bps)}bit"]),
+        Setting("burst_bytes", "burst", slack=lambda spec: 2 * TICK_S * spec["rate_bps"] / 8 + 1),
+        Setting("limit_bytes", "limit"),
+    ),
+    Encoded(_options, _settings),
 )
