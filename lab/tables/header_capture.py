@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from lab.tables import tcp_headers
@@ -38,16 +39,22 @@ def _cut(blocks: Bytes) -> Bytes:
     head = blocks[:, PACKET_HEAD:]
     captured = blocks[:, 20:24].copy().view("<u4")[:, 0]
     kept = np.minimum(captured, _header_bytes(head)).astype(np.int64)
-    padded = (kept + 3) // 4 * 4
-    lengths = (PACKET_HEAD + padded + TAIL).astype("<u4").view(np.uint8).reshape(-1, TAIL)
-    out = np.zeros((len(blocks), blocks.shape[1] + 3 + TAIL), dtype=np.uint8)
-    columns = np.arange(out.shape[1], dtype=np.int16)
-    out[:, : blocks.shape[1]] = blocks * (columns[: blocks.shape[1]] < (PACKET_HEAD + kept).astype(np.int16)[:, None])
-    out[:, 4:8] = lengths
-    out[:, 20:24] = kept.astype("<u4").view(np.uint8).reshape(-1, 4)
-    np.put_along_axis(out, PACKET_HEAD + padded[:, None] + np.arange(TAIL), lengths, axis=1)
-    inside = columns < (PACKET_HEAD + padded + TAIL).astype(np.int16)[:, None]
-    return np.asarray(out[inside])
+    lengths = PACKET_HEAD + (kept + 3) // 4 * 4 + TAIL
+    ends = np.cumsum(lengths)
+    out = np.empty(ends[-1], dtype=np.uint8)
+    for size in np.unique(kept):  # a few: headers differ in their options
+        these = np.flatnonzero(kept == size)
+        length = int(lengths[these[0]])
+        rows = np.zeros((len(these), length), dtype=np.uint8)
+        rows[:, : PACKET_HEAD + size] = blocks[these, : PACKET_HEAD + size]
+        rows[:, 4:8] = rows[:, -TAIL:] = _word(length)
+        rows[:, 20:24] = _word(size)
+        sliding_window_view(out, length, writeable=True)[ends[these] - length] = rows
+    return out
+
+
+def _word(number: int) -> Bytes:
+    return np.array([number], dtype="<u4").view(np.uint8)
 
 
 def _header_bytes(head: Bytes) -> NDArray[np.int64]:
