@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from lab.base.stats import wilson_pct
-from lab.judge import digest, slow_start_rtt
-from lab.judge.ack_stream import ack_stream
+from lab.judge import digest
 from lab.judge.outcome import SCHEMA
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence
@@ -118,40 +117,3 @@ def test_a_size_was_downloaded_with_the_first_ack_of_the_client_that_covers_it()
     times = digest._download_s(pl.DataFrame(rows, schema=PACKETS, orient="row"))
     assert times[:4] == [0.3, 0.4, 0.4, None]
     assert len(times) == digest.OBJECTS
-
-
-def test_the_round_trips_of_slow_starts_are_averaged_where_half_of_the_trials_have_one(trials: list[Trial]) -> None:
-    searches = [trial for trial in trials if trial.cca == "search"]
-    stream = ack_stream(searches[0].acks)
-    t_s = stream["t_us"].to_numpy() / 1e6
-    whole_s = {("search", 1): float(t_s[0]) + 1.0, ("search", 2): None}
-    alone = slow_start_rtt.averaged(searches, {("search", 1): whole_s["search", 1]}, 0.1)
-    assert alone["t_s"].to_list() == pytest.approx([0.1 * step for step in range(alone.height)])
-    assert 9 <= alone.height <= 11
-    assert alone["rtt_ms"][0] == pytest.approx(stream["rtt_us"][0] / 1e3)
-    assert alone["trials"].unique().to_list() == [1]
-    both = slow_start_rtt.averaged(searches, whole_s, 0.1)
-    assert both["trials"].to_list() == [2] * alone.height + [1] * (both.height - alone.height)
-    other = slow_start_rtt.averaged(searches, {("search", 2): None}, 0.1)
-    mean = (alone["rtt_ms"] + other["rtt_ms"].head(alone.height)) / 2
-    assert both["rtt_ms"].head(alone.height).to_list() == pytest.approx(mean.to_list())
-    assert both["rtt_ms"].tail(-alone.height).to_list() == other["rtt_ms"].tail(-alone.height).to_list()
-
-
-def test_a_step_that_fewer_than_half_of_the_trials_have_is_left_out(trials: list[Trial]) -> None:
-    first_s = {trial.path.name: ack_stream(trial.acks)["t_us"][0] / 1e6 for trial in trials}
-    short = {
-        (trial.cca, trial.number): first_s[trial.path.name] + (2.0 if (trial.cca, trial.number) == ("cubic", 1) else 1)
-        for trial in trials[:3]
-    }
-    table = slow_start_rtt.averaged(trials, {**short, ("cubic", 1): None}, 0.1)
-    assert table["trials"].min() == 2 or table["t_s"].max() <= 1.01  # type: ignore[operator]
-
-
-def test_a_trial_whose_slow_start_had_one_ack_adds_no_round_trips_and_none_no_average(trials: list[Trial]) -> None:
-    searches = [trial for trial in trials if trial.cca == "search"]
-    first_s = ack_stream(searches[0].acks)["t_us"][0] / 1e6
-    alone = slow_start_rtt.averaged(searches, {("search", 2): None}, 0.1)
-    both = slow_start_rtt.averaged(searches, {("search", 1): first_s, ("search", 2): None}, 0.1)
-    assert both.equals(alone)
-    assert slow_start_rtt.averaged(trials, {}, 0.1).is_empty()

@@ -16,7 +16,6 @@ from lab.judge.digest import digest as numbers_of
 from lab.judge.judged import judged
 from lab.judge.representative import representatives
 from lab.judge.slow_start import first_exit
-from lab.judge.slow_start_rtt import averaged
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.links.models import MODELS
@@ -245,12 +244,6 @@ def test_the_sums_of_each_run_are_the_approved_ones(runs: dict[str, Stored]) -> 
     text = ""
     for name, each in runs.items():
         summary = summarise(each.judged.outcomes, [str(stanza["name"]) for stanza in each.ccas])
-        full_s = {
-            (row["cca"], row["trial"]): row["capacity_s"]
-            for row in each.judged.outcomes.filter(heuristic="truth").iter_rows(named=True)
-            if row["cca"] != "bbr"
-        }
-        steps = averaged(each.run.trials, full_s, 0.1)
         text += f"# {name}: {each.link}; shown: {sorted(representatives(each.judged.outcomes).items())}\n"
-        text += as_text(summary, *SUMS_OF_A_RULE) + as_text(steps.gather_every(5))
+        text += as_text(summary, *SUMS_OF_A_RULE)
     assert text == approved("judgement-sums.txt", text)

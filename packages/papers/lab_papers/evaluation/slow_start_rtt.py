@@ -14,25 +14,22 @@ from lab.tables.stored_trial import Trial
 SAMPLES_A_RTT = 20.0
 
 
-def averaged(trials: Iterable[Trial], full_s: dict[tuple[str, int], float | None], step_s: float) -> pl.DataFrame:
-    """t_s, rtt_ms (mean), sd_ms and trials of each step in which at least half of the trials are in slow start.
-
-    full_s: until when each (sender, number) had no queue; a trial that is not named is left out. t_s counts from the
-    first ACK of each trial.
-    """
-    return mean_of(of_trials(trials, full_s, step_s), step_s)
-
-
 def of_trials(
     trials: Iterable[Trial], full_s: dict[tuple[str, int], float | None], step_s: float
 ) -> list[pl.DataFrame]:
-    """Return step and rtt_ms of each named trial."""
+    """Return step and rtt_ms of each named trial.
+
+    full_s: until when each (sender, number) had no queue; a trial that is not named is left out.
+    """
     named = ((trial, (trial.cca, trial.number)) for trial in trials)
     return [_of_trial(copy(trial), full_s[key], step_s) for trial, key in named if key in full_s]
 
 
 def mean_of(rows: list[pl.DataFrame], step_s: float) -> pl.DataFrame:
-    """Average what `of_trials` returns; the columns are those of `averaged`."""
+    """t_s, rtt_ms (mean), sd_ms and trials of each step in which at least half of the trials are in slow start.
+
+    rows: as `of_trials` returns them. t_s counts from the first ACK of each trial.
+    """
     if not rows:
         return pl.DataFrame(schema={"t_s": pl.Float64, "rtt_ms": pl.Float64, "sd_ms": pl.Float64, "trials": pl.UInt32})
     by_step = (
