@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.kernel import build, lint
+from bench import lint_c
+from lab.kernel import build
 from lab.kernel.build import Kernel
 from tests.conftest import recipe_under_test
 
@@ -30,8 +31,8 @@ MODULE_DESCRIPTION("A module that every checker dislikes");
 
 
 def test_neither_checkpatch_nor_gcc_nor_sparse_has_a_complaint(kernel: Kernel) -> None:
-    assert lint.checkpatch(kernel) == []
-    assert lint.compilers(kernel) == []
+    assert lint_c.checkpatch(kernel) == []
+    assert lint_c.compilers(kernel) == []
 
 
 def test_a_complaint_of_each_checker_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: Kernel) -> None:
@@ -40,8 +41,8 @@ def test_a_complaint_of_each_checker_is_found(tmp_path: Path, monkeypatch: pytes
     (folder / "Kbuild").write_text("obj-m := bad.o\n")
     (folder / "bad.c").write_text(BAD.replace("= p;", "= p; "))
     monkeypatch.setattr(build, "MODULES", (folder,))
-    assert any("trailing whitespace" in line for line in lint.checkpatch(kernel))
-    printed = "\n".join(lint.compilers(kernel))
+    assert any("trailing whitespace" in line for line in lint_c.checkpatch(kernel))
+    printed = "\n".join(lint_c.compilers(kernel))
     assert "set but not used" in printed  # gcc with W=1
     if not recipe_under_test().version.startswith("7."):  # they refuse Debian 13's sparse: it is too old
         assert "different address spaces" in printed

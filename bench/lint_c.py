@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.kernel.lint`: the warnings of checkpatch, sparse and gcc's W=1 about the modules."""
+"""`python -m bench.lint_c`: the warnings of checkpatch, sparse and gcc's W=1 about the modules."""
 
 import re
 import subprocess
