@@ -21,6 +21,7 @@ from bench.measured import Figure, rounded
 from bench.processor_time import Clock, processor_clock
 from lab.backends.virtual import Virtual
 from lab.base import sandbox
+from lab.base.processes import on_one_processor
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare as prepared
 from lab.kernel.recipe import Recipe
@@ -52,8 +53,11 @@ S = "s of a processor"
 
 
 def measure(seconds: int, backend: Virtual, console: Console) -> None:
-    """Measure a long GEO trial by phase, short trials in a boot, and the decoding against tshark's."""
-    with scratch_folder() as scratch, processor_clock() as clock:
+    """Measure a long GEO trial by phase, short trials in a boot, and the decoding against tshark's.
+
+    All on one processor, as a worker of `lab run` does.
+    """
+    with on_one_processor(), scratch_folder() as scratch, processor_clock() as clock:
         geo = load_experiment("geo", {"duration_s": seconds})
         short = load_experiment("geo", {"duration_s": 1, "profile": "wired-clean", "trials": IN_A_BOOT})
         jobs = [Job(geo, "search", 1, scratch / f"geo-{number}" / "search-001", backend) for number in range(TIMES + 1)]

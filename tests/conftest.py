@@ -34,6 +34,7 @@ from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
 from tests.examples import examples
+from tests.processors import share_out
 
 pytest_plugins = ["bench.strict_skips"]
 
@@ -45,6 +46,7 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "unhurried")
 
 os.environ.setdefault("LAB_BACKEND", "virtual")  # or a VM that is up would be given what a test runs
+share_out()
 
 
 def pytest_collection_finish() -> None:

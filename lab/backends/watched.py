@@ -16,6 +16,7 @@ from lab.backends.pace import slowness
 from lab.backends.processes import cpu_s, kernel_process, whole_cpu_s
 from lab.backends.records import TrialError, require_few
 from lab.base import sandbox
+from lab.base.processes import on_one_processor
 from lab.images.steps.tree import limits as limited
 from lab.images.steps.tree import memory_bytes, processes_of, tasks_of, unlinked_bytes
 
@@ -74,14 +75,16 @@ class Watched:
     def run(self) -> "subprocess.CompletedProcess[str]":
         """Run it to its end; TrialError where it does not end, or writes too much."""
         inherited = [self.channel.fileno()] if self.channel else []
-        with subprocess.Popen(
-            self.command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=inherited,
-            start_new_session=bool(inherited),  # Ctrl-C of a prompt is for the command that runs, not for the kernel
-        ) as process:
+        with on_one_processor():
+            started = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=inherited,
+                start_new_session=bool(inherited),  # a prompt's Ctrl-C is for the command that runs, not the kernel
+            )
+        with started as process:
             assert process.stdout
             if self.channel:
                 self.channel.close()  # the other end sees the process's end

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the k
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
+turns = count(os.getpid())  # commands at once begin on different processors
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
@@ -23,6 +25,26 @@ Result = TypeVar("Result")
 def processors() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def next_processor() -> int:
+    """Return one of the processors that this process may use, another one at each call."""
+    own = sorted(os.sched_getaffinity(0))
+    return own[next(turns) % len(own)]
+
+
+@contextmanager
+def on_one_processor() -> Iterator[None]:
+    """Bind this thread, and for good what it starts in the block, to one processor.
+
+    A virtual kernel and its programs take turns, and each turn takes longer where they are on different ones.
+    """
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {next_processor()})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def map_in_processes(

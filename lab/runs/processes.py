@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.base.paths import REPO
-from lab.base.processes import end_with_parent
+from lab.base.processes import end_with_parent, next_processor
 
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
 JOIN_S = 5
@@ -81,9 +81,7 @@ class Pool:
 
     def start(self, count: int) -> None:
         """Start workers, on one processor after the other."""
-        cores = sorted(os.sched_getaffinity(0))
-        for number in range(count):
-            self._workers.append(Worker(self._work, cores[number % len(cores)]))
+        self._workers += [Worker(self._work, next_processor()) for _ in range(count)]
 
     @property
     def pids(self) -> list[int]:

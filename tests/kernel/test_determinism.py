@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same trial twice is the same packets at the same microsecond, whatever came before and beside it."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,24 +11,15 @@ import pytest
 
 from lab.tables.stored_trial import TABLES, Trial
 from tests.conftest import LOSSY, SMALL, Bench, experiment_on, with_lines
+from tests.processors import ALL, bound_to
 
 LINKS = {"cubic_plain": SMALL, "search": LOSSY, "bbr": SMALL}  # netem draws losses, BBR its phases
-CORES = sorted(os.sched_getaffinity(0))
-
-
-@contextmanager
-def pinned(core: int) -> Iterator[None]:
-    os.sched_setaffinity(0, {core})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, CORES)
 
 
 @contextmanager
 def busy(core: int) -> Iterator[None]:
     """Another program that wants the core for itself."""
-    with pinned(core):
+    with bound_to({core}):
         loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         yield
@@ -42,9 +32,9 @@ def busy(core: int) -> Iterator[None]:
 def twice(request: pytest.FixtureRequest, bench: Bench) -> tuple[Trial, Trial]:
     """A trial alone on the first core, and again on the last one beside a busy loop."""
     cca = request.param
-    with pinned(CORES[0]):
+    with bound_to(ALL[:1]):
         first = bench.run(experiment_on(LINKS[cca], cca, duration_s=3), cca, "first")
-    with busy(CORES[-1]), pinned(CORES[-1]):
+    with busy(ALL[-1]), bound_to(ALL[-1:]):
         second = bench.run(experiment_on(LINKS[cca], cca, duration_s=3), cca, "second")
     return first, second
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.runs.processes import processes
+from tests.processors import ALL, bound_to
 
 
 def work(job: tuple[Path, bool]) -> str:
@@ -38,14 +39,14 @@ def test_a_worker_has_a_processor_and_a_polars_thread_alone_and_passes_ctrl_c_by
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("POLARS_MAX_THREADS", "7")
-    cores = sorted(os.sched_getaffinity(0))
-    with processes(surroundings, len(cores) + 1) as pool:
+    with bound_to(ALL), processes(surroundings, len(ALL) + 1) as pool:
         pids, found = pool.pids, [result for _, result in pool.run(list(range(20)))]
     assert len(found) == 20
     of_pid = {pid: affinity for pid, affinity, _, _ in found}
     assert set(of_pid) <= set(pids)
-    pinned = [*cores, cores[0]]
-    assert all(affinity == {pinned[pids.index(pid)]} for pid, affinity in of_pid.items())
+    (first,) = of_pid[pids[0]]
+    in_turn = [ALL[(ALL.index(first) + number) % len(ALL)] for number in range(len(pids))]
+    assert all(affinity == {in_turn[pids.index(pid)]} for pid, affinity in of_pid.items())
     assert {(threads, blocked) for _, _, threads, blocked in found} == {("1", True)}
     assert os.environ["POLARS_MAX_THREADS"] == "7"  # of the command itself
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -4,6 +4,7 @@
 import io
 import os
 import subprocess
+import sys
 import tarfile
 import threading
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.errors import UserError
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
+from tests.processors import ALL, bound_to
 
 MOST_BYTES = 1 << 20
 
@@ -168,6 +170,13 @@ def test_a_machine_sends_no_file_to_another_place_and_no_more_than_a_trial_may_l
 
 def watch(room: Path, script: str, seconds: float = 600) -> "subprocess.CompletedProcess[str]":
     return Watched(["sh", "-c", script], [room], Limits(seconds, 600, MOST_BYTES, 1)).run()
+
+
+def test_a_kernel_has_one_processor_the_next_one_another_and_the_caller_keeps_its_own(room: Path) -> None:
+    script = f"{sys.executable} -c 'import os; print(*os.sched_getaffinity(0))'"
+    with bound_to(ALL):
+        given = [int(watch(room, script).stdout) for _ in ALL]
+        assert sorted(given) == ALL == sorted(os.sched_getaffinity(0))
 
 
 def test_a_console_without_end_is_kept_in_its_first_and_its_last_part(room: Path) -> None:
