@@ -17,7 +17,7 @@ LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the k
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
-turns = count(os.getpid())  # commands at once begin on different processors
+_turns = count(os.getpid())  # commands at once begin on different processors
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
@@ -30,7 +30,7 @@ def processors() -> int:
 def next_processor() -> int:
     """Return one of the processors that this process may use, another one at each call."""
     own = sorted(os.sched_getaffinity(0))
-    return own[next(turns) % len(own)]
+    return own[next(_turns) % len(own)]
 
 
 @contextmanager

@@ -106,12 +106,12 @@ class TcKind(NamedTuple):
     """A kind that tc knows."""
 
     settings: tuple[Setting, ...]
-    encoded: Encoded | None = None  # None: tc makes it
     queue: str = ""  # in one sentence, where a profile may choose it as its bottleneck's queue
     rules: tuple[Rule, ...] = ()
     switches: tuple[str, ...] = ()  # stated as they are, before the settings
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
     built_in: bool = False  # part of every kernel; otherwise its module is sch_<kind>
+    encoded: Encoded | None = None  # None: tc makes it
 
 
 class NetlinkKind(NamedTuple):

@@ -47,5 +47,5 @@ KIND = TcKind(
         # before 6.6 netem has no seed: it draws from the kernel's pool, which the trial's seed fills
         Setting("seed", "seed", once=True),
     ),
-    Encoded(_options, _settings),
+    encoded=Encoded(_options, _settings),
 )

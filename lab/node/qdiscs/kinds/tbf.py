@@ -28,5 +28,5 @@ KIND = TcKind(
         Setting("burst_bytes", "burst", slack=lambda spec: 2 * TICK_S * spec["rate_bps"] / 8 + 1),
         Setting("limit_bytes", "limit"),
     ),
-    Encoded(_options, _settings),
+    encoded=Encoded(_options, _settings),
 )
