@@ -66,7 +66,7 @@ def _described(table: pl.DataFrame, row: str, columns: Columns) -> pa.Table:
         else field
         for field in plain.schema
     ]
-    return plain.cast(pa.schema(fields, {"row": row} if row else None))
+    return pa.table(plain.columns, schema=pa.schema(fields, {"row": row} if row else None))
 
 
 def _to_nanoseconds(table: pl.DataFrame) -> list[pl.Expr]:
