@@ -48,6 +48,13 @@ def test_whatever_a_trial_draws_is_read_back_and_is_what_tc_would_make(
     assert reported.result == []
 
 
+@pytest.mark.parametrize("limit_bytes", [4, 1514, 65_535, 65_536, 2**31])
+def test_a_fifo_of_any_size_is_read_back(bench: Bench, limit_bytes: int) -> None:
+    spec = {"kind": "bfifo", "limit_bytes": limit_bytes}
+    link = cross(bench, f"bfifo-{limit_bytes}", spec, at_pace(1, 0, 0.05), 0.3)
+    assert link.record["got"] == {"limit_bytes": limit_bytes}
+
+
 @pytest.mark.parametrize("child", QUEUES, ids=kind_of)
 def test_every_queue_works_below_a_replayed_link(bench: Bench, child: Spec) -> None:
     spec = LINK | {"child": child, "start_bps": 10 * MBPS}

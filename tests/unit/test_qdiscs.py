@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lab.node.net import netlink
-from lab.node.qdiscs import kinds, qdisc, series
-from lab.node.qdiscs.qdisc_kind import TcKind
+from lab.node.qdiscs import kinds, qdisc, qdisc_uapi, series
+from lab.node.qdiscs.qdisc_kind import NetlinkKind, TcKind
 from lab.node.system.tools import NodeError
 from lab.tables.qdisc import COLUMNS, qdisc_table
 from lab.tables.trace import read_events
@@ -123,6 +125,15 @@ def test_attributes_are_split_as_they_were_joined_and_a_truncated_one_ends_the_l
     assert len(joined) % 4 == 0
     assert netlink.attributes(joined) == {3: b"abc", 7: b"", 2: b"x"}
     assert netlink.attributes(netlink.attribute(3, b"abcd") + struct.pack("HH", 0, 9)) == {3: b"abcd"}
+
+
+@pytest.mark.parametrize("name", ["bfifo", "fq"])
+@given(st.data())
+def test_a_kind_without_a_state_shows_its_options_as_they_were_stated(name: str, data: st.DataObject) -> None:
+    kind = kinds.find(name)
+    assert isinstance(kind, NetlinkKind)
+    spec = {row.name: data.draw(st.integers(0, 2**32 - 1) | st.integers(0, 2**16)) for row in kind.settings}
+    assert qdisc_uapi.settings(kind, {netlink.TCA_OPTIONS: qdisc_uapi.options(kind, spec)}) == spec
 
 
 @pytest.mark.parametrize("kind", [kind for kind in kinds.names() if isinstance(kinds.find(kind), TcKind)])

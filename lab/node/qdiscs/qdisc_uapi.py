@@ -30,7 +30,7 @@ def settings(kind: NetlinkKind, shown: Mapping[int, bytes]) -> Spec:
     """Decode the settings that a qdisc shows."""
     if not kind.state:
         data = shown[TCA_OPTIONS]
-        found = {0: data, **attributes(data)}
+        found = {**attributes(data), 0: data}
         return {row.name: struct.unpack_from(f"={row.code}", found[row.number])[0] for row in kind.settings}
     state = _state(kind.state, shown)
     values = [(row, state[row.reported or row.name]) for row in kind.settings]
