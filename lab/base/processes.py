@@ -17,7 +17,7 @@ LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the k
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
-_turns = count(os.getpid())  # commands at once begin on different processors
+_turns = count(os.getpid())  # so that commands at once do not all begin on the first processor
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
