@@ -59,4 +59,5 @@ def _word(number: int) -> Bytes:
 
 def _header_bytes(head: Bytes) -> NDArray[np.int64]:
     """Return how much of each frame is headers: all of it where it is not TCP."""
-    return np.where(tcp_headers.is_tcp(head), tcp_headers.header_bytes(head), head.shape[1])
+    width = head.shape[1]
+    return np.where(tcp_headers.is_tcp(head), np.minimum(tcp_headers.header_bytes(head), width), width)

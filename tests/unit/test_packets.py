@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.senders.traced import PORT, SNAPLEN_BYTES
-from lab.tables import tcp_headers
+from lab.tables import header_capture, tcp_headers
 from lab.tables.header_capture import keep_headers
 from lab.tables.packets import SYN, read_packets, unwrap
-from lab.tables.pcapng import read_pcapng
+from lab.tables.pcapng import PACKET_HEAD, read_pcapng
 from tests.examples import examples
 
 DATA = Path(__file__).parents[1] / "data"
@@ -233,3 +233,11 @@ def test_one_that_is_cut_short_is_refused_by_name(kept: Path) -> None:
     kept.write_bytes(kept.read_bytes()[:-100])
     with pytest.raises(UserError, match=r"client\.pcapng\.zst: must be a whole zstd-compressed capture"):
         read_pcapng(kept, SNAPLEN_BYTES)
+
+
+def test_a_frame_that_claims_more_than_its_block_holds_is_kept_as_far_as_it_goes() -> None:
+    block = np.zeros((1, PACKET_HEAD + 96), np.uint8)
+    frame = block[0, PACKET_HEAD:]
+    block[0, 20:24] = 0xFF  # captured, as the block has it
+    frame[12:15], frame[23], frame[14 + 60 + 12] = (8, 0, 0x4F), 6, 0xF0  # TCP behind the longest headers
+    assert len(header_capture._cut(block)) == PACKET_HEAD + 96 + 4
