@@ -24,6 +24,7 @@ from lab.backends.virtual import Virtual, ensure_built
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.kernel.recipe import Recipe
+from lab.node.beginning import MOST_PLANS
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import boots
 from lab.runs.pool import attempt_in_turn, run_boots
@@ -33,7 +34,6 @@ from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
-BOOT_TRIALS = 4  # as many as a boot of long downloads has in a campaign; one of short downloads has 8
 COLUMNS = ("trials", "s/trial", "min", "quick", "GB")  # as many as 80 characters hold
 PAPERS = "make reproduce, the papers' experiments"  # whose page is there before their counterfactuals begin
 # figure, its key in a scenario's row, unit, target
@@ -92,11 +92,11 @@ def _row(pool: Pool, experiment: Experiment, folder: Path, backend: Virtual) -> 
     scenario = experiment.scenario
     jobs = [
         Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
-        for number in range(1, BOOT_TRIALS * _boots(len(scenario.ccas), len(os.sched_getaffinity(0))) + 1)
+        for number in range(1, MOST_PLANS * _boots(len(scenario.ccas), len(os.sched_getaffinity(0))) + 1)
         for cca in scenario.ccas
     ]
     begun_s = time.monotonic()
-    ended = [result for _, result in run_boots(boots(jobs, BOOT_TRIALS), pool)]
+    ended = [result for _, result in run_boots(boots(jobs, MOST_PLANS), pool)]
     wall_s = (time.monotonic() - begun_s) / len(jobs)
     trials = scenario.trials * len(scenario.ccas)
     quick = quick_trials(scenario.trials) * len(scenario.ccas)

@@ -25,6 +25,7 @@ from lab.base.processes import on_one_processor
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare as prepared
 from lab.kernel.recipe import Recipe
+from lab.node.beginning import MOST_PLANS
 from lab.runs import one_boot
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.trial import Job, finish, new_draft, prepare
@@ -47,7 +48,6 @@ FIELDS = (
     "tcp.options.timestamp.tsecr",
 )
 TIMES = 5  # of each trial: the least counts, as what else goes on in a shared processor only adds
-IN_A_BOOT = 8
 PHASES = ("plan", "virtual kernel", "decoding and storing")
 S = "s of a processor"
 
@@ -59,7 +59,7 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
     """
     with on_one_processor(), scratch_folder() as scratch, processor_clock() as clock:
         geo = load_experiment("geo", {"duration_s": seconds})
-        short = load_experiment("geo", {"duration_s": 1, "profile": "wired-clean", "trials": IN_A_BOOT})
+        short = load_experiment("geo", {"duration_s": 1, "profile": "wired-clean", "trials": MOST_PLANS})
         jobs = [Job(geo, "search", 1, scratch / f"geo-{number}" / "search-001", backend) for number in range(TIMES + 1)]
         phases = [_phases(job, clock) for job in jobs][1:]  # the first one warms the caches
         capture = jobs[-1].folder / f"{CAPTURED}.zst"
@@ -108,11 +108,11 @@ def _of_short(short: Experiment, backend: Virtual, scratch: Path, clock: Clock) 
         return _cost(lambda: list(one_boot.run(jobs)), clock)
 
     one_s, many_s = (
-        min(boot_s(trials, f"short-{trials}-{number}") for number in range(TIMES)) for trials in (1, IN_A_BOOT)
+        min(boot_s(trials, f"short-{trials}-{number}") for number in range(TIMES)) for trials in (1, MOST_PLANS)
     )
     return [
         rounded("trial of 1 s in a boot of its own", one_s, S),
-        rounded("each further trial of 1 s in that boot", (many_s - one_s) / (IN_A_BOOT - 1), S),
+        rounded("each further trial of 1 s in that boot", (many_s - one_s) / (MOST_PLANS - 1), S),
     ]
 
 

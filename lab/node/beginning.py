@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # An origin lies at one place of the wheel of the kernel's timers: those of up to 258 s are rounded to 2^12 ms or finer
 # (kernel/time/timer.c), and 512 s are whole multiples of that.
 PERIOD_S = 512
+# The last origin lies at 2,048 s. From 2,147 s on, clocks of 32 bits in us have passed half of their range: a full
+# fq_codel (in 1.024 us) then takes 0, its next drop before there was any, for a time to come, and drops other packets.
+MOST_PLANS = 4
 PROBES_S, TRAFFIC_S = 10, 30  # on a trial's clock, or whole multiples: more than nodes, and nodes and probes, take
 MARGIN_NS = 1_000_000  # more than what comes between two beginnings takes
 RNDCLEARPOOL, RNDRESEEDCRNG = 0x5206, 0x5207  # linux/random.h
@@ -40,6 +43,8 @@ def prepare(plan: "Plan") -> None:
     global _origin_s
     if plan.get("clock") == "real":
         return
+    if _origin_s >= MOST_PLANS * PERIOD_S:
+        raise NodeError(f"a boot has {MOST_PLANS} trials at most")
     before_s = _origin_s
     _origin_s = (_passed_s() // PERIOD_S + 1) * PERIOD_S
     _wake_at(_origin_s * SECOND_NS)

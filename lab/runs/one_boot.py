@@ -12,13 +12,13 @@ from pathlib import Path
 
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
+from lab.node.beginning import MOST_PLANS
 from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs.trial import Job, finish, new_draft, prepare
 from lab.senders.ways import way_of
 from lab.tables.trial_json import TrialJson
 
-MOST_TRIALS = 8
 MOST_VIRTUAL_S = 180  # of all downloads in a boot: what an interrupted command loses
 BOOTS_PER_WORKER = 8  # at least: at the end, a worker waits for the last boots of the others
 
@@ -34,7 +34,7 @@ def at_once(trials: int, workers: int) -> int:
 
 
 def _each(trials: int, workers: int) -> int:
-    return max(1, min(MOST_TRIALS, trials // (BOOTS_PER_WORKER * workers)))
+    return max(1, min(MOST_PLANS, trials // (BOOTS_PER_WORKER * workers)))
 
 
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:

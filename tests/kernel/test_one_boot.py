@@ -56,6 +56,17 @@ def test_a_trial_is_the_same_at_each_place_in_a_boot(bench: Bench, tmp_path: Pat
     assert not list((tmp_path / "together" / "trials").glob(".*"))
 
 
+def test_a_trial_after_four_others_is_the_same_too(bench: Bench, tmp_path: Path) -> None:
+    fields = SMALL.model_dump()
+    fields["down"] |= {"buffer_bytes": 100_000, "queue": {"kind": "fq_codel"}}
+    experiment = experiment_on(Profile.model_validate(fields), "cubic", duration_s=2, trials=5)
+    fifth = jobs(bench, experiment, tmp_path / "alone", [5])
+    run_trial(fifth[0])
+    together = jobs(bench, experiment, tmp_path / "together", [1, 2, 3, 4, 5])
+    assert not any(isinstance(result, str) for result in attempt_in_turn(together))
+    assert digests(together[4].folder) == digests(fifth[0].folder)
+
+
 def test_a_trial_that_fails_costs_no_other_one(bench: Bench, tmp_path: Path) -> None:
     experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
     boot = jobs(bench, experiment, tmp_path, [1, 2, 3])

@@ -13,11 +13,12 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
+from lab.node.beginning import MOST_PLANS
 from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs import one_boot, pool
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.one_boot import MOST_TRIALS, at_once, divided
+from lab.runs.one_boot import at_once, divided
 from lab.runs.pool import attempt_in_turn
 from lab.runs.trial import Job
 from tests.unit.test_trial_stored import PLAN, Recorded
@@ -44,7 +45,7 @@ def wifi() -> Experiment:
 
 def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares_them(wifi: Experiment) -> None:
     boots = divided(jobs(wifi, 80), workers=2)
-    assert {len(boot) for boot in boots} == {MOST_TRIALS}
+    assert {len(boot) for boot in boots} == {MOST_PLANS}
     assert all(len({job.cca for job in boot}) == 1 for boot in boots)
     assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
     first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
@@ -68,7 +69,7 @@ def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_
 def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
     assert at_once(trials=5, workers=8) == 5
     assert at_once(trials=20, workers=2) == 2
-    assert at_once(trials=1000, workers=2) == 2 * MOST_TRIALS
+    assert at_once(trials=1000, workers=2) == 2 * MOST_PLANS
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.judge.source import judging_digest
+from lab.node.beginning import MOST_PLANS
 from lab.runs import one_boot
 from lab.runs.experiment import Experiment, digest, specification, trial_part
 from lab.runs.processes import Pool
@@ -93,7 +94,7 @@ class Bench:
     def _run(self, jobs: Mapping[str, Job]) -> dict[str, Numbers]:
         """Run trials, and store their numbers as each boot ends."""
         found: dict[str, Numbers] = {}
-        most = max(1, min(one_boot.MOST_TRIALS, len(jobs) // (BOOTS * WORKERS)))
+        most = max(1, min(MOST_PLANS, len(jobs) // (BOOTS * WORKERS)))
         for boot, results in self.pool.run(one_boot.boots(list(jobs.values()), most)):
             if isinstance(results, str):
                 raise UserError(results)

@@ -79,7 +79,8 @@ def _experiment(name: str, run: Run, same: Same, file: Path) -> Experiment:
     ccas = {cca: load_cca(cca, shown(file), f"runs.{name}.ccas") for cca in names}
     rivals = {run.rival: load_cca(run.rival, shown(file), f"runs.{name}.rival")} if run.rival else {}
     topology = load_topology(scenario.topology, shown(file))
-    return Experiment(name, scenario, _link(name, run, same, file), topology, ccas, rivals)
+    link = _link(name, run, same, file)
+    return Experiment(name, scenario, link, topology, ccas, rivals, group=f"same-{run.topology}")
 
 
 def _link(name: str, run: Run, same: Same, file: Path) -> Profile:
