@@ -14,7 +14,7 @@ def digest(table: pl.DataFrame) -> str:
     found = hashlib.sha256()
     for column in table:
         found.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        found.update(column.is_null().to_numpy().tobytes())
+        found.update(column.is_null().to_numpy().tobytes() if column.null_count() else bytes(len(column)))
         found.update(_bytes(column))
     return found.hexdigest()[:DIGEST_CHARS]
 
@@ -23,6 +23,6 @@ def _bytes(column: pl.Series) -> bytes:
     """Return the values in the order of their rows, little-endian; nulls as zeros."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         numbers = column.cast(pl.UInt8) if column.dtype == pl.Boolean else column
-        array = numbers.fill_null(0).to_numpy()
+        array = (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
         return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
     return "\0".join(str(value) for value in column.to_list()).encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab kick-tires`: one trial over each kind of link, then `lab same`, and one page of what came out."""
+"""`lab kick-tires`: one trial over each kind of link, then half of `lab same`, and a page of it all."""
 
 from pathlib import Path
 
@@ -27,11 +27,15 @@ SENDER = "search"
 # One link of each kind, and the virtual seconds in which SEARCH leaves slow start there.
 LINKS = {"geo-viasat": 20, "leo-starlink": 8, "lte-hotspot": 10, "wifi-strong": 5, "wifi-weak": 5, "wired-clean": 5}
 PAGE = "kick-tires.html"
+FIRST = ("*/*-001",)  # `lab same` compares two of each run and sender
 
 
 def kick(options: RunOptions, console: Console) -> None:
     """Run the trials, compare packets, and write the page; exit status 1 where something is not as it must be."""
-    say(console, f"one trial of {SENDER} over each of {len(LINKS)} links, {options.workers} at once, then lab same")
+    say(
+        console,
+        f"one trial of {SENDER} over each of {len(LINKS)} links, {options.workers} at once, then half of lab same",
+    )
     experiments = [at_hand(profile, duration_s) for profile, duration_s in LINKS.items()]
     backend = prepare(Recipe(), console)
     with TrialBar(console, many_runs=True) as bar:
@@ -43,7 +47,7 @@ def kick(options: RunOptions, console: Console) -> None:
     rows += [not_run(each.scenario.profile, each.profile.title, lack) for each, lack in lacking]
     for each in rows:
         say(console, each.line)
-    verdict = judged(SameRequest(), options, console)
+    verdict = judged(SameRequest(only=FIRST), options, console)
     file = write_whole(_folder() / PAGE, render(rows, verdict.text))
     console.print(f"page      {file}", soft_wrap=True, markup=False)
     if len(rows) < len(LINKS) or not all(each.valid for each in rows) or not verdict.same:
