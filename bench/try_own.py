@@ -52,8 +52,8 @@ def measure(folder: Path) -> list[Figure]:
     against = f"one new sender against three on {len(LINKS)} links, at most {TRIALS} trials each"
     return [
         *(_figure(f"rebuilding one module, {label}", build_s[mode], 1, "s", "5") for mode, label in MODES.items()),
-        _figure("edit to first answer (--quick), no result known", first_s, 1, "s", "30"),
-        _figure("edit to first answer (--quick), the rivals' trials known", second_s, 1, "s", "30"),
+        _figure("edit to first answer (--quick), no result known", first_s, 1, "s", "25"),
+        _figure("edit to first answer (--quick), the rivals' trials known", second_s, 1, "s", "25"),
         _figure(against, whole_s / 60, 1, "min", "6"),
         {"name": "trials of that comparison", "value": trials, "unit": "trials"},
         _figure("page", page.stat().st_size / 1e6, 2, "MB", "5"),
