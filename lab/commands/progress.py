@@ -6,19 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from lab.backends.virtual import BuildProgress
 from lab.commands.lines import say
 from lab.kernel.build import KERNEL_STEPS, MODULES_STEPS
 from lab.report.trust import InvalidTrial
 from lab.runs.estimate import BOOT_S
-from lab.runs.execute import OpenRun
-from lab.runs.pool import Result
-from lab.runs.trial import Job
+
+if TYPE_CHECKING:  # a report shows bars, too, and runs no trials
+    from lab.backends.virtual import BuildProgress
+    from lab.runs.execute import OpenRun
+    from lab.runs.pool import Result
+    from lab.runs.trial import Job
 
 T = TypeVar("T")
 NARROW_CHARS = 100  # below it the name of a run leaves no room for a bar
@@ -27,7 +29,7 @@ BUILD_STEPS = KERNEL_STEPS + MODULES_STEPS
 
 
 @contextmanager
-def build_bar(console: Console) -> Iterator[BuildProgress]:
+def build_bar(console: Console) -> Iterator["BuildProgress"]:
     """Show what is being built, and how many steps of the kernel's build are done."""
     with _bar(console, "steps") as bar:
         task = bar.add_task("", total=None, count="")
@@ -76,13 +78,13 @@ class TrialBar:
         if self._task is not None:
             self._bar.stop()
 
-    def begin(self, jobs: list[Job]) -> None:
+    def begin(self, jobs: "list[Job]") -> None:
         """Show the bar; a trial's share of it is its expected wall time."""
         self._total, self._begin_s = len(jobs), time.monotonic()
         self._task = self._bar.add_task("trials", total=sum(map(_cost_s, jobs)), count=f"0/{len(jobs)}")
         self._bar.start()
 
-    def trial_ended(self, job: Job, result: Result) -> None:
+    def trial_ended(self, job: "Job", result: "Result") -> None:
         """Count a trial."""
         assert self._task is not None
         self._counts[_kind(result)] += 1
@@ -93,7 +95,7 @@ class TrialBar:
         count = f"{self._counts.total()}/{self._total}"
         self._bar.update(self._task, advance=_cost_s(job), description=self._summary(job), count=count)
 
-    def run_ended(self, run: OpenRun) -> None:
+    def run_ended(self, run: "OpenRun") -> None:
         """Print how many trials of a run were run, how many failed, and why some are invalid."""
         if self._many_runs:
             base = run.experiment.scenario.counterfactual_of
@@ -103,7 +105,7 @@ class TrialBar:
             for line in self._invalid.get(run.experiment.name, ()):
                 say(self._console, f"{name}: {line}")
 
-    def _summary(self, job: Job) -> str:
+    def _summary(self, job: "Job") -> str:
         """Return the counts, behind the run's name if there are many, else with the speed: 80 columns hold no more."""
         speed = self._virtual_s / (time.monotonic() - self._begin_s)
         others = "".join(f", {self._counts[kind]} {kind}" for kind in ("invalid", "failed") if self._counts[kind])
@@ -113,13 +115,13 @@ class TrialBar:
         return f"{counts}, {speed:.1f} virtual s/s"
 
 
-def _kind(result: Result) -> str:
+def _kind(result: "Result") -> str:
     if isinstance(result, str):
         return "failed"
     return "valid" if result["certificate"]["valid"] else "invalid"
 
 
-def _cost_s(job: Job) -> float:
+def _cost_s(job: "Job") -> float:
     return BOOT_S + job.experiment.scenario.duration_s
 
 
