@@ -42,7 +42,7 @@ test-bundle: setup ; @$(lab) kernel build && scripts/test-bundle $(FILE)
 reproduce: setup ; @$(lab) reproduce $(if $(CLAIM),--claim $(CLAIM)) $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
 # artifact: what a reviewer and an archive need, in results/artifact/; BUNDLE=FILE puts that bundle into it
 artifact: ; @BUNDLE= scripts/setup && $(lab) artifact $(if $(BUNDLE),--bundle $(BUNDLE))
-# kick-tires: does the lab work here? One trial over each kind of link, then the first trials of same; under 5 minutes
+# kick-tires: does the lab work here? One trial over each kind of link, then half of same; under 5 minutes
 kick-tires: setup ; @$(lab) kick-tires
 # same: are packets and tables those of reference/? sample: analysis/sample and the README's picture, from the present commit
 same: setup ; @$(lab) same $(if $(JOBS),--jobs $(JOBS))

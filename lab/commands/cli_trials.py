@@ -123,7 +123,7 @@ def try_(
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter of the module, such as gain=3; may be repeated.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="One trial on one link of each kind, no reports.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="One trial on the main kinds of link, no reports.")] = False,
     trials: Annotated[int | None, typer.Option(help="Most trials of each sender on each link.")] = None,
     duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the links.")] = None,
@@ -250,7 +250,7 @@ def compare(
     seed: Annotated[int | None, typer.Option(help="Seed of the links' draws; default: 18.")] = None,
     measure: Annotated[str, typer.Option(help="What decides when a link has enough trials.")] = "chokepoint",
     fixed: Annotated[bool, typer.Option("--fixed", help="Run all trials on each link: none ends early.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="One trial on one link of each kind, no reports.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="One trial on the main kinds of link, no reports.")] = False,
     budget_minutes: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
         False

@@ -44,7 +44,7 @@ def boots(jobs: list[Job], most: int) -> list[list[Job]]:
     for job in jobs:
         cell = (job.experiment.group or job.folder.parent, job.cca)
         boot = open_boots.get(cell, [])
-        if not boot or len(boot) == min(most, _most(job)):
+        if not boot or len(boot) >= min(most, _most(job)):
             boot = open_boots[cell] = []
             found.append(boot)
         boot.append(job)

@@ -56,6 +56,21 @@ def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares
     assert max(len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)) > 1
 
 
+def test_a_long_download_of_a_group_comes_last_in_no_boot_of_short_ones(wifi: Experiment) -> None:
+    long = load_experiment("compete-bbr-120s")
+    short, last = (
+        replace(
+            each,
+            group="mixed",
+            scenario=each.scenario.model_copy(update={"ccas": ["cubic"]}),
+            ccas={"cubic": wifi.ccas["cubic"]},
+        )
+        for each in (wifi, long)
+    )
+    boots = one_boot.boots([*jobs(short, 3), *jobs(last, 1)], MOST_PLANS)
+    assert [len(boot) for boot in boots] == [3, 1]
+
+
 def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_with_few(wifi: Experiment) -> None:
     senders = len(wifi.scenario.ccas)
     assert all(len(boot) == 1 for boot in divided(jobs(wifi, 31 // senders), workers=2))
