@@ -106,7 +106,8 @@ def _page(base: Experiment, points: Sequence[Point], runs: Sequence[Path], conso
     from lab.evaluation import sweep
     from lab.report.sweep import write  # drawing loads slowly: not before the trials
 
-    found = [(point.texts, Stored.of(Run(run))) for point, run in zip(points, runs, strict=True)]
+    stored = Stored.each_of([Run(run) for run in runs])
+    found = [(point.texts, each) for point, each in zip(points, stored, strict=True)]
     folder = sweep.store(base.name, sweep.table_of(found))
     show_path(console, "page", write(folder, base.name, base.scenario.question, sweep.read(folder)))
     show_path(console, "table", folder / sweep.FILE)

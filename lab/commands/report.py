@@ -8,6 +8,7 @@ from rich.console import Console
 
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.base.processes import one_pool
 from lab.commands.lines import say, show_path
 from lab.commands.progress import watched
 from lab.kernel.build import Kernel
@@ -31,12 +32,13 @@ def report(
     folder: Path, kernel: Kernel | None, console: Console, forms: Collection[str] = (), verbose: bool = False
 ) -> Answer:
     """Print the answer, then write every form of the report; without a kernel some figures cannot be drawn."""
-    answer = answer_of(folder)
-    show(answer, console, verbose)
-    from lab.report.write import write_answered  # here: the answer need not wait for it
+    with one_pool():
+        answer = answer_of(folder)
+        show(answer, console, verbose)
+        from lab.report.write import write_answered  # here: the answer need not wait for it
 
-    library = kernel.replay_library if kernel else None
-    paths = write_answered(answer, library, forms, watched=watched(console, "drawing"))
+        library = kernel.replay_library if kernel else None
+        paths = write_answered(answer, library, forms, watched=watched(console, "drawing"))
     show_path(console, "page", paths.page)
     show_path(console, "figures", paths.page.parent / "figures")
     show_path(console, "summary", paths.summary_csv)

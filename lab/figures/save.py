@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -48,6 +47,8 @@ def png(figure: Figure, about: str = "") -> bytes:
 @in_house_style
 def pdf(figure: Figure, about: str = "") -> bytes:
     """Return the figure as PDF, for papers; without a date; `about` is kept in its metadata."""
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf  # here: it loads slowly, and pages need SVG
+
     _settle(figure)
     content = io.BytesIO()
     known = {"CreationDate": None, "Producer": None, "Creator": None} | ({"Subject": about} if about else {})
@@ -85,8 +86,9 @@ def _for_tex(text: str) -> str:
 
 def _settle(figure: Figure) -> None:
     """Lay the figure out, once for all."""
-    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
-        figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    if isinstance(engine, ConstrainedLayoutEngine):
+        engine.execute(figure)
         figure.set_layout_engine("none")
 
 

@@ -9,15 +9,6 @@ distort shares and means.
 
 import polars as pl
 
-from lab.tables.values_digest import digest
-
-RANDOM = ("tsval", "tsecr")  # a connection's time stamps begin at a random number, whatever it sends
-
-
-def packets_digest(packets: pl.DataFrame) -> str:
-    """Digest a trial's packets: their times, sizes and sequences."""
-    return digest(packets.drop(RANDOM, strict=False))
-
 
 def distinct(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the valid rows of outcomes or trials; of a sender whose trials are all the same, those of the first."""

@@ -7,7 +7,6 @@ import polars as pl
 
 from lab.base.stats import largest
 from lab.judge.ack_stream import ack_stream
-from lab.judge.copies import packets_digest
 from lab.judge.frames import Schema
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.slow_start import first_exit
@@ -47,7 +46,7 @@ def digest(trial: Trial) -> Numbers:
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),
         "wait_ms": mean_wait_ms(trial),
-        "packets": packets_digest(trial.packets),
+        "packets": trial.packets_digest,
         "download_s": _download_s(trial.packets),
     }
 

@@ -8,18 +8,18 @@ when any of that changes, and only then. Both tables have a digest of their own,
 
 import hashlib
 import io
-import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from copy import copy
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.base.processes import map_in_processes
+from lab.base.processes import each_in_processes
 from lab.judge import columns, digest, outcome
 from lab.judge.columns import with_meanings
 from lab.judge.frames import Schema
@@ -62,27 +62,52 @@ class Judged:
     faults: tuple[str, ...] = ()
 
 
-def judged(run: Run, workers: int | None = None, keep: bool = True) -> Judged:
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a run before anything is judged."""
+
+    run: Run
+    tables: dict[str, pl.DataFrame]  # the stored ones, by name
+    keys: dict[Path, str]  # the digest of each trial
+    new: list[Path]  # the trials to judge
+
+    @classmethod
+    def of(cls, run: Run, rules: str) -> "_Known":
+        tables = {name: _kept(run.path / name) for name in TABLES}
+        had = set(tables[OUTCOMES]["digest"]) & set(tables[TRIALS]["digest"])
+        keys = {trial.path: _digest(trial, rules) for trial in run.trials}
+        return cls(run, tables, keys, [path for path, key in keys.items() if key not in had])
+
+
+def judged(run: Run, keep: bool = True) -> Judged:
     """Judge what has changed since the last time, keep it unless the run is only read, and return all."""
-    known = {name: _kept(run.path / name) for name in TABLES}
-    trials = run.trials
+    (found,) = each_judged([run], keep)
+    return found
+
+
+def each_judged(runs: Iterable[Run], keep: bool = True) -> Iterator[Judged]:
+    """Judge runs in their order: the same processes judge all trials, and each run is kept when its own are judged."""
     rules = judging_digest()
-    keys = {trial.path.name: _digest(trial, rules) for trial in trials}
-    had = set(known[OUTCOMES]["digest"]) & set(known[TRIALS]["digest"])
-    fresh, faults = [], list(run.faults)
-    new = [trial.path for trial in trials if keys[trial.path.name] not in had]
-    for path, found in zip(new, map_in_processes(_judge, new, workers, FEW, _alone), strict=True):
-        if isinstance(found, str):
-            faults.append(found)
+    known = [_Known.of(run, rules) for run in runs]
+    with closing(each_in_processes(_judge, [path for each in known for path in each.new], FEW)) as found:
+        for each in known:
+            yield _completed(each, list(islice(found, len(each.new))), keep)
+
+
+def _completed(known: _Known, found: list[Found], keep: bool) -> Judged:
+    run, keys, faults, fresh = known.run, known.keys, list(known.run.faults), []
+    for path, of_trial in zip(known.new, found, strict=True):
+        if isinstance(of_trial, str):
+            faults.append(of_trial)
         else:
-            fresh.append((keys[path.name], *found))
+            fresh.append((keys[path], *of_trial))
     rows: dict[str, list[Mapping[str, Any]]] = {
         OUTCOMES: [{**row, "digest": key} for key, of_outcome, _ in fresh for row in of_outcome],
         TRIALS: [{**row, "digest": key} for key, _, row in fresh],
     }
-    tables = {name: _merged(run, known[name], _frame(name, rows[name]), set(keys.values())) for name in TABLES}
+    tables = {name: _merged(run, known.tables[name], _frame(name, rows[name]), set(keys.values())) for name in TABLES}
     for name, table in tables.items():
-        if keep and not table.equals(known[name]):
+        if keep and not table.equals(known.tables[name]):
             _keep(run.path / name, table)
     return Judged(tables[OUTCOMES].drop("digest"), tables[TRIALS].drop("digest"), tuple(faults))
 
@@ -114,10 +139,6 @@ def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) 
     order = {cca: number for number, cca in enumerate(run.scenario["ccas"])}
     now = pl.concat([known.filter(pl.col("digest").is_in(list(keys))), fresh])
     return now.sort(pl.col("cca").replace_strict(order, return_dtype=pl.Int64), "trial", maintain_order=True)
-
-
-def _alone() -> None:
-    os.environ["POLARS_MAX_THREADS"] = "1"
 
 
 def _judge(folder: Path) -> Found:

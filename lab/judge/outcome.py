@@ -17,7 +17,6 @@ import polars as pl
 
 from lab.base.stats import largest
 from lab.judge import loss
-from lab.judge.copies import packets_digest
 from lab.judge.frames import schema_of
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence, Judgement
@@ -73,9 +72,7 @@ def outcome(trial: Trial) -> list[Outcome]:
     """Return the rows of one trial, one per rule in the order of the registry."""
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
-    captured = Captured(
-        first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s), packets_digest(trial.packets)
-    )
+    captured = Captured(first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s), trial.packets_digest)
     return [_row(evidence, name, rule.apply(evidence), flow, captured) for name, rule in rules().items()]
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The results folder as pages and notebooks see it: the fullest run of each scenario, judged."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from lab.base.errors import UserError
 from lab.judge.classify import ExitClass
-from lab.judge.judged import Judged, judged
+from lab.judge.judged import Judged, each_judged
 from lab.tables.fullest_run import fullest_run
 from lab.tables.records import Stanza, is_measured
 from lab.tables.stored_run import Run
@@ -25,9 +25,16 @@ class Stored:
     judged: Judged
 
     @classmethod
-    def of(cls, run: Run, keep: bool = True) -> "Stored":
+    def of(cls, run: Run) -> "Stored":
         """Judge a run; its name is its scenario's folder."""
-        return cls(run.path.resolve().parent.name, run, judged(run, keep=keep))
+        (found,) = cls.each_of([run])
+        return found
+
+    @classmethod
+    def each_of(cls, runs: Collection[Run], keep: bool = True) -> Iterator["Stored"]:
+        """Judge runs, all by the same processes."""
+        for run, found in zip(runs, each_judged(runs, keep), strict=True):
+            yield cls(run.path.resolve().parent.name, run, found)
 
     @property
     def ccas(self) -> list[Stanza]:
@@ -67,16 +74,25 @@ class Stored:
 
 def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True) -> tuple[list[Stored], list[str]]:
     """Every scenario's fullest run (or of those named), and a line for each that cannot be read."""
+    runs, faults = fullest_runs(results, names)
+    return list(Stored.each_of(runs.values(), keep)), faults
+
+
+def fullest_runs(results: Path, names: Iterable[str] | None = None) -> tuple[dict[Path, Run], list[str]]:
+    """Return the run that stands for each scenario by the folder `latest`, and a line for each that cannot be read."""
     wanted = None if names is None else list(names)
-    found: list[Stored] = []
+    found: dict[Path, Run] = {}
     faults: list[str] = []
     for file in sorted(results.glob(f"*/{LATEST}/run.json")):
         if wanted is not None and file.parent.parent.name not in wanted:
             continue
         try:
-            found.append(Stored.of(fullest_run(file.parent), keep))
+            run = fullest_run(file.parent)
+            _ = run.trials  # those that are whole
         except UserError as error:
             faults.append(str(error))
+        else:
+            found[file.parent] = run
     return found, faults
 
 

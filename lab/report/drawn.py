@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures of a run's page in the requested forms, drawn by processes next to each other."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -45,16 +44,10 @@ def parts_of(stored: Stored) -> list[Part]:
     return [Part(stored, cca) for cca in (None, *(each["name"] for each in stored.ccas if each["name"] in shown))]
 
 
-def draw(
-    parts: list[Part], forms: frozenset[str], replay_library: Path | None, workers: int | None = None
-) -> Iterator[list[Drawn]]:
+def draw(parts: list[Part], forms: frozenset[str], replay_library: Path | None) -> Iterator[list[Drawn]]:
     """Yield the figures of each part, in the order of the parts."""
     work = partial(_draw, forms=forms, replay_library=replay_library)
-    return each_in_processes(work, parts, workers, FEW, _alone)
-
-
-def _alone() -> None:
-    os.environ["POLARS_MAX_THREADS"] = "1"
+    return each_in_processes(work, parts, FEW)
 
 
 def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> list[Drawn]:

@@ -24,7 +24,7 @@ FOLDER = "reports"  # of the cache
 MOST_RECORDS = 2000  # of some kB each; the oldest go first
 LIBRARIES = ("jinja2", "matplotlib", "numpy", "polars", "rich")
 ADDITIONS = ("LAB_FIGURES", "LAB_RULES", "LAB_WORKLOADS")
-SOURCES = ("*.py", "*.j2", "*.css", "*.js", "*.mplstyle", "*.yml")
+SOURCES = (".py", ".j2", ".css", ".js", ".mplstyle", ".yml")
 
 
 def made_from(run: Run, forms: Sequence[str], replay_library: Path | None) -> str:
@@ -83,7 +83,7 @@ def _rooms() -> Iterator[Path]:
 def _code() -> str:
     """Return the digest of the lab's own code, and of the libraries that draw."""
     digest = hashlib.sha256("".join(f"{name} {version(name)}\n" for name in LIBRARIES).encode())
-    for file in sorted(file for pattern in SOURCES for room in _rooms() for file in room.rglob(pattern)):
+    for file in sorted(file for room in _rooms() for file in room.rglob("*") if file.suffix in SOURCES):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.plain_file import require_folder, write_whole
+from lab.base.processes import one_pool
 from lab.report import kept, markdown, page, text, trust
 from lab.report.answer import Answer, answer_of
 from lab.report.browser.pack import browsed
@@ -58,12 +59,11 @@ class Report:
     paths: ReportPaths
 
 
-def write_report(
-    run_dir: Path, replay_library: Path | None, forms: Collection[str] = (), workers: int | None = None
-) -> Report:
+def write_report(run_dir: Path, replay_library: Path | None, forms: Collection[str] = ()) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
-    answer = answer_of(run_dir)
-    paths = write_answered(answer, replay_library, forms, workers)
+    with one_pool():
+        answer = answer_of(run_dir)
+        paths = write_answered(answer, replay_library, forms)
     return Report(answer.headline, answer.tables, paths)
 
 
@@ -71,7 +71,6 @@ def write_answered(
     answer: Answer,
     replay_library: Path | None,
     forms: Collection[str] = (),
-    workers: int | None = None,
     watched: Watched = lambda parts, _count: parts,
 ) -> ReportPaths:
     """Write the report of an answered run; one that was made from the same before is left as it is.
@@ -84,7 +83,7 @@ def write_answered(
     files = kept.kept(run.path, key)
     if files is None:
         parts = parts_of(answer.stored)
-        drawn = watched(draw(parts, wanted, replay_library, workers), len(parts))
+        drawn = watched(draw(parts, wanted, replay_library), len(parts))
         files = _write(answer, [each for part in drawn for each in part])
         kept.keep(run.path, key, files)
     return ReportPaths.of(run.path, files)

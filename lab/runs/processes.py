@@ -10,18 +10,17 @@ running jobs when it is interrupted, and its workers outlive a killed command.
 """
 
 import os
-import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing import connection, get_context, resource_tracker
+from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.base.paths import REPO
-from lab.base.processes import end_with_parent, next_processor
+from lab.base.processes import end_with_parent, next_processor, sigint_blocked
 
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
 JOIN_S = 5
@@ -45,7 +44,7 @@ class Worker:
         self.task: Task | None = None
         self.pipe, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=_serve, args=(theirs, work, core, os.getpid()), daemon=True)
-        with _sigint_blocked(), _environment(ENVIRONMENT):
+        with sigint_blocked(), _environment(ENVIRONMENT):
             self.process.start()
         theirs.close()
 
@@ -157,17 +156,6 @@ def _place(error: BaseException) -> str:
     """Name what the lab was doing: its innermost function in an error's traceback."""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).is_relative_to(REPO)]
     return f"in {frames[-1].name} of {Path(frames[-1].filename).relative_to(REPO)}"
-
-
-@contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Let processes that start in the block ignore Ctrl-C from their first instruction on."""
-    resource_tracker.ensure_running()  # otherwise multiprocessing starts it here, and unblocks SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 """One stored run: run.json and its whole trials."""
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -59,14 +60,14 @@ class Run:
     @property
     def trials(self) -> list[Trial]:
         """Return every stored trial, by sender in the scenario's order and by number; without those of `faults`."""
-        return [Trial(folder) for folder in self._whole]
+        return [copy(trial) for trial in self._whole]
 
     @cached_property
-    def _whole(self) -> list[Path]:
-        """Return the folders of `trials`: each trial.json is read for their order once."""
+    def _whole(self) -> list[Trial]:
+        """Return `trials` with what their trial.json holds, and with no table: each copy reads its own."""
         order = self.scenario["ccas"]
-        whole = [trial for trial in self._stored() if trial.path.name not in self._faulty]
-        return [trial.path for trial in sorted(whole, key=lambda trial: (order.index(trial.cca), trial.number))]
+        whole = [trial for trial in self._stored if trial.path.name not in self._faulty]
+        return sorted(whole, key=lambda trial: (order.index(trial.cca), trial.number))
 
     @property
     def faults(self) -> list[str]:
@@ -79,13 +80,14 @@ class Run:
         expected = len(self.meta["seeds"]) * len(self.scenario["ccas"])
         return len(self.trials) < expected
 
+    @cached_property
     def _stored(self) -> list[Trial]:
         return [Trial(folder) for folder in sorted((self.path / "trials").glob("[!.]*/"))]
 
     @cached_property
     def _faulty(self) -> dict[str, str]:
         """Return what is wrong with each damaged trial, by the name of its folder."""
-        trials = self._stored()
+        trials = self._stored
         with ThreadPoolExecutor() as threads:
             faults = threads.map(self._fault, trials)
             return {trial.path.name: fault for trial, fault in zip(trials, faults, strict=True) if fault}

@@ -22,9 +22,11 @@ from lab.tables.digests import SUMS, Digests
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
+from lab.tables.values_digest import digest
 from lab.traces.parquet import MOST_ROWS, announced_rows
 
 FORMAT = 2
+RANDOM = ("tsval", "tsecr")  # a connection's time stamps begin at a random number, whatever it sends
 FLOW = 1  # the download under test
 # A panic of polars is no Exception.
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OverflowError, MemoryError)
@@ -104,6 +106,11 @@ class Trial:
     bins = _stored("bins")  # SEARCH's bins; none of other senders
     exits = _stored("exits")  # the end of each flow's first slow start
     qdisc = _stored("qdisc")  # the samples of the bottleneck's qdisc
+
+    @cached_property
+    def packets_digest(self) -> str:
+        """Return the digest of its packets: their times, sizes and sequences."""
+        return digest(self.packets.drop(RANDOM, strict=False))
 
     @cached_property
     def link(self) -> LinkCapacity:

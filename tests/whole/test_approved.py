@@ -206,7 +206,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stored]:
         begins_late_and_ends_early(run / "trials" / "search-002")
         without_a_drop(run / "trials" / "cubic_plain-001")
         opened = Run(run)
-        found[name] = Stored(name, opened, judged(opened, workers=1))
+        found[name] = Stored(name, opened, judged(opened))
     return found
 
 

@@ -226,14 +226,15 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
     link = Link("geo", "geo-viasat", 4)
     comparison = Comparison(["search"], known_senders(senders), [link], 6)
     plan = looks_of(comparison)
-    none = of_links.tested_pairs(comparison, link, BY_NAME[PRIMARY], "", plan)
+    none = of_links.tested_pairs(comparison, None, BY_NAME[PRIMARY], plan)
     assert [(pair.separated, pair.difference.pairs) for pair in none] == [(False, 0)]
     assert of_links.of_link(link, None, plan) == LinkResult(link, None, {}, {}, {})
     run = store_run(tmp_path, 6, name="compare-geo", senders=senders)
     (run.parent / "latest").symlink_to(run.name)
     change(run, seeds=list(range(6)))
+    ((_, stored),) = of_links.stored_of([link], "")
     (by_class,), (by_rate,) = (
-        of_links.tested_pairs(comparison, link, BY_NAME[name], "", plan) for name in (PRIMARY, "throughput")
+        of_links.tested_pairs(comparison, stored, BY_NAME[name], plan) for name in (PRIMARY, "throughput")
     )
     assert by_class.difference.difference == pytest.approx(1.0)  # one always at the chokepoint, the other never
     assert by_rate.difference.difference == pytest.approx(0.0)

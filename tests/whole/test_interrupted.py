@@ -134,12 +134,13 @@ def test_ctrl_c_is_taken_although_a_library_lets_the_kernel_go_on_with_waits() -
 
 
 FAILING = """
-from lab.base.processes import map_in_processes
+from lab.base import processes
 def root(number):
     return (number - 2) ** 0.5 // 1
 if __name__ == "__main__":
     try:
-        map_in_processes(root, range(40), workers=2)
+        processes.processors = lambda: 2
+        processes.map_in_processes(root, range(40))
     except TypeError as error:
         print(error)
 """
@@ -157,10 +158,46 @@ def test_an_error_in_a_process_is_all_that_is_said(tmp_path: Path) -> None:
 
 WORKERS = """
 import time
-from lab.base.processes import map_in_processes
+from lab.base import processes
 if __name__ == "__main__":
-    map_in_processes(time.sleep, [600] * 2, workers=2)
+    processes.processors = lambda: 2
+    processes.map_in_processes(time.sleep, [600] * 2)
 """
+
+
+PRESSED = """
+import time
+from lab.base import processes
+if __name__ == "__main__":
+    processes.processors = lambda: 2
+    try:
+        with processes.one_pool():
+            processes.map_in_processes(abs, range(4))
+            print("idle", flush=True)
+            time.sleep(600)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize("begun", [b"", b"idle"], ids=["while they start", "while they have no work"])
+def test_of_ctrl_c_the_processes_say_nothing(tmp_path: Path, begun: bytes) -> None:
+    """A terminal sends it to all of them."""
+    (tmp_path / "pressed.py").write_text(PRESSED)
+    environment = os.environ | {"LAB_RESULTS": str(tmp_path), "PYTHONPATH": str(REPO)}
+    command = ["env", "--default-signal=INT", sys.executable, str(tmp_path / "pressed.py")]
+    both = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=both, stderr=both, start_new_session=True) as process:
+        wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
+        if begun:
+            assert process.stdout
+            assert process.stdout.readline().startswith(begun)
+        for pid in {int(each.split()[0]) for each in running_on(tmp_path)} - {process.pid}:
+            os.kill(pid, signal.SIGINT)  # a while before the command, which ends them in no time
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == b""
+        assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from lab.backends.backend import Site
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import primary_of
 from lab.evaluation.compare.ranks import Pair, not_separated
-from lab.evaluation.compare.results import tested_pairs
+from lab.evaluation.compare.results import stored_of, tested_pairs
 from lab.evaluation.compare.sequential import Looks, looks, one_look
 from lab.runs import run_folder
 from lab.runs.execute import Observer, OpenRun, execute
@@ -106,8 +106,8 @@ def campaign(
             except BudgetUsed:
                 state.budget_used = True
         state.trials = trials
-        for link in going_on:
-            tested = tested_pairs(comparison, link, primary_of(link, measure), began, plan)
+        for link, stored in stored_of(going_on, began):
+            tested = tested_pairs(comparison, stored, primary_of(link, measure), plan)
             left = not_separated(tested, comparison.subjects)
             state.undecided[link.name] = [pair for pair in left if not pair.hopeless]
             state.tied[link.name] = [pair for pair in left if pair.hopeless]

@@ -3,7 +3,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -53,16 +53,17 @@ def folder_of(link: Link, began: str) -> Path | None:
     return max((file.parent for file in files if file.parent.name >= began), default=None)
 
 
-def stored_of(link: Link, began: str) -> Stored | None:
-    """Return the judged run of a link; none where no trial is stored."""
-    folder = folder_of(link, began)
-    stored = None if folder is None else Stored.of(Run(folder))
-    return stored if stored is not None and stored.judged.trials.height else None
+def stored_of(links: Iterable[Link], began: str) -> list[tuple[Link, Stored | None]]:
+    """Return links with their judged runs; none where no trial is stored."""
+    folders = {link: folder_of(link, began) for link in links}
+    found = Stored.each_of([Run(folder) for folder in folders.values() if folder])
+    runs = {each.run.path: each for each in found if each.judged.trials.height}
+    return [(link, runs.get(folder) if folder else None) for link, folder in folders.items()]
 
 
 def results(comparison: Comparison, began: str, plan: Looks) -> list[LinkResult]:
     """Return the results of all links."""
-    return [of_link(link, stored_of(link, began), plan) for link in comparison.links]
+    return [of_link(link, stored, plan) for link, stored in stored_of(comparison.links, began)]
 
 
 def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
@@ -101,9 +102,8 @@ def _with_values(by_sender: Values) -> list[str]:
     return [cca for cca, row in by_sender.items() if any(value is not None for value in row)]
 
 
-def tested_pairs(comparison: Comparison, link: Link, measure: Measure, began: str, plan: Looks) -> list[Pair]:
+def tested_pairs(comparison: Comparison, stored: Stored | None, measure: Measure, plan: Looks) -> list[Pair]:
     """Test every pair of senders on a link by one measure; a pair without trials has not separated."""
-    stored = stored_of(link, began)
     found = values(stored, [measure]).get(measure.name) if stored else None
     if stored is None or found is None:
         return pairs({name: [] for name in comparison.senders}, plan, measure.binary)

@@ -12,7 +12,6 @@ from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.judge import loss
-from lab.judge.copies import packets_digest
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.registry import LASTING, rules
 from lab.judge.rule import Evidence
@@ -67,7 +66,7 @@ def numbers_of(stored: Trial) -> Numbers:
         "retransmits_pkts": flows[FLOW]["retransmits_pkts"],
         "base_rtt_ms": trial.meta["base_rtt_ms"],
         "duration_s": float(trial.meta["duration_s"]),
-        "packets": packets_digest(trial.packets),
+        "packets": trial.packets_digest,
     }
 
 

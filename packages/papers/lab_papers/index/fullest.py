@@ -3,27 +3,17 @@
 
 from pathlib import Path
 
-from lab.base.errors import UserError
-from lab.judge.stored import LATEST, Stored
-from lab.tables.fullest_run import fullest_run, same_trials, valid_trials
+from lab.judge.stored import Stored, fullest_runs
+from lab.tables.fullest_run import same_trials, valid_trials
 from lab.tables.stored_run import Run
 
 
 def fullest(results: Path) -> tuple[list[Stored], list[str], list[str]]:
     """Return each scenario's fullest run, a line for each that cannot be read, and a line for each newer run."""
-    found: list[Stored] = []
-    faults: list[str] = []
-    newer: list[str] = []
-    for latest in sorted(results.glob(f"*/{LATEST}/run.json")):
-        try:
-            run = fullest_run(latest.parent)
-            found.append(Stored.of(run))
-        except UserError as error:
-            faults.append(str(error))
-            continue
-        if run.path != (newest := latest.parent.resolve()):
-            newer.append(_newer(found[-1], newest))
-    return found, faults, newer
+    runs, faults = fullest_runs(results)
+    found = list(Stored.each_of(runs.values()))
+    with_newest = zip(found, (latest.resolve() for latest in runs), strict=True)
+    return found, faults, [_newer(each, newest) for each, newest in with_newest if each.run.path != newest]
 
 
 def _newer(shown: Stored, newest: Path) -> str:

@@ -89,7 +89,7 @@ def _with_own_pages(runs: Sequence[Stored], replay_library: Path | None) -> tupl
 
 def _report(folder: Path, replay_library: Path | None) -> Fault | None:
     try:
-        write_report(folder, replay_library, workers=1)  # the runs have a process each
+        write_report(folder, replay_library)
     except UserError as error:
         return Fault(folder, str(error), left_out=False)
     except Exception as error:  # what a stranger stored passes every check and cannot be drawn: it costs no other run

@@ -43,7 +43,7 @@ def _store(results: Path) -> None:
     for name, link in (("mine", SLOW), ("faster", FAST)):
         run = store_run(results, TRIALS, name=name, link=link, senders=SENDERS)
         (run.parent / "latest").symlink_to(run.name)
-        judged(Run(run), workers=1)  # stored with the run: no test judges it again
+        judged(Run(run))  # stored with the run: no test judges it again
     shutil.copytree(results / "mine", results / "same", symlinks=True)
 
 
