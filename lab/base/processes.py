@@ -137,13 +137,16 @@ def _begin(parent: int) -> None:
     os.environ["POLARS_MAX_THREADS"] = "1"  # each processor has a process
 
 
-def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given]) -> list[Result]:
+def map_in_threads(
+    function: Callable[[Given], Result], inputs: Sequence[Given], at_once: int | None = None
+) -> list[Result]:
     """Return the function's result of each input, in their order; each input has a thread that waits for programs.
 
-    The first error, or Ctrl-C, ends every program that the threads have started.
+    at_once: how many threads there are, else one for each input. The first error, or Ctrl-C, ends every program that
+    the threads have started.
     """
     before = _children()
-    with ThreadPoolExecutor(max(len(inputs), 1)) as pool:
+    with ThreadPoolExecutor(at_once or max(len(inputs), 1)) as pool:
         futures = [pool.submit(function, each) for each in inputs]
         try:
             while wait(futures, LOOK_AGAIN_S).not_done:

@@ -19,6 +19,7 @@ from lab.runs.options import RunOptions
 from lab_papers.evaluation.kept import FOLDER, newer_runs
 from lab_papers.evaluation.search.kernel_checks import run_checks
 from lab_papers.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
+from lab_papers.index.unchanged import unchanged
 
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
@@ -51,6 +52,9 @@ def page(results: Path, console: Console) -> None:
 
 
 def _write_page(results: Path, library: Path | None, console: Console) -> None:
+    if page := unchanged(results, library):
+        console.print(f"page      {page}, as it was: nothing changed", soft_wrap=True, markup=False)
+        return
     say(console, f"writing the page of {results}: the reports of runs that changed, then the notebooks")
     from lab_papers.index.write import write_index  # here: a command that is refused need not load what draws
 

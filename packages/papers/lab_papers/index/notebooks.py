@@ -13,13 +13,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.base.paths import REPO
-from lab.base.processes import ENDING_WITH_THIS
+from lab.base.processes import ENDING_WITH_THIS, map_in_threads, processors
 from lab.base.scratch import scratch_folder
 from lab.report import kept
 from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
@@ -72,8 +71,9 @@ def notebooks_of(folder: Path) -> list[Path]:
 def execute_all(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> list[Executed]:
     """Execute what changed of a folder's notebooks that hand something over, as many at once as there are cores."""
     results = results.resolve()
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(lambda file: _executed(file, results, replay_library), notebooks_of(notebooks)))
+    return map_in_threads(
+        lambda file: _executed(file, results, replay_library), notebooks_of(notebooks), at_once=processors()
+    )
 
 
 def _executed(file: Path, results: Path, replay_library: Path | None) -> Executed:

@@ -32,8 +32,8 @@ from lab_papers.index.page import Index, ScenarioPart, render
 from lab_papers.index.progress import outdated, progress, requested_trials
 from lab_papers.index.recorded import recorded
 from lab_papers.index.sentences import in_order, sentences
+from lab_papers.index.unchanged import PAGE, keep, page_key
 
-PAGE = "index.html"
 RUN_FILES = ("summary.csv", "outcomes.csv", OUTCOMES, TRIALS)
 
 
@@ -49,6 +49,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults."""
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
+    key = page_key(results, replay_library, notebooks)
     found, faults, newer = fullest(results)
     with_pages, not_shown = _with_own_pages(found, replay_library)
     faults += not_shown
@@ -76,7 +77,10 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         downloads=_downloads(results),
         until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
-    return write_whole(results / PAGE, render(index))
+    page = write_whole(results / PAGE, render(index))
+    if not any(each.fault for each in done):  # a notebook with a fault is executed again
+        keep(results, key)
+    return page
 
 
 def _with_own_pages(runs: Sequence[Stored], replay_library: Path | None) -> tuple[list[Stored], list[str]]:
