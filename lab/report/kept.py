@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What need not be made again, a report or an executed notebook: what it was made from, and its files' digests.
+"""What need not be made again, a report, a notebook or the page of all: what it was made from, its files' digests.
 
 The records lie in the user's cache, and not with the run: a run that came from others says nothing of its report.
 """

@@ -36,6 +36,11 @@ def another_run(results: Path) -> None:
     shutil.copytree(latest.resolve(), results / "geo" / "2030-01-01T00-00-00Z")
 
 
+def another_latest(results: Path) -> None:
+    (results / "geo" / "latest").unlink()
+    (results / "geo" / "latest").symlink_to("2031-01-01T00-00-00Z")
+
+
 def overwrite(name: str, results: Path, _notebooks: Path) -> None:
     (results / name).write_text("mine")
 
@@ -50,6 +55,7 @@ CHANGES: dict[str, Callable[[Path, Path], object]] = {
     "a trial is gone": lambda results, _: shutil.rmtree(trial(results)),
     "a run goes on": lambda results, _: os.utime(results / "geo" / "latest" / "run.json"),
     "there is another run": lambda results, _: another_run(results),
+    "the latest run is another": lambda results, _: another_latest(results),
     "the claims are judged": lambda results, _: (results / "evaluation" / "claims.csv").write_text("a,b\n"),
     "a notebook is another": lambda _, folder: (folder / "01-shown.py").write_text(f"{NOTEBOOK}2\n"),
     "the user has a scenario": lambda _, folder: (folder.parent / "scenarios" / "mine.yml").write_text("question: ?\n"),
