@@ -15,7 +15,6 @@ CONFIDENCE = 0.95
 RESAMPLES = 2000
 RESAMPLING_SEED = 20241  # the same values give the same interval
 FEWEST_TRIALS = 10  # of an estimate that can agree with a published value
-FEWEST_PAIRS = 6  # of five pairs that all agree, the two-sided p is still above 0.05
 
 
 def largest(series: pl.Series) -> float | None:
@@ -116,43 +115,17 @@ Values = Sequence[float | None]
 
 def paired(first: Values, second: Values) -> Paired:
     """Compare value by value, leaving out pairs of which one is missing."""
-    differences = _differences(first, second)
-    if not len(differences):
+    found = differences(first, second)
+    if not len(found):
         return Paired(0, None, None, None, None, None)
-    low, high = bootstrap(list(differences))
-    return Paired(
-        len(differences),
-        float(differences.mean()),
-        low,
-        high,
-        float(np.median(differences)),
-        float(np.sign(differences).mean()),
-    )
+    low, high = bootstrap(list(found))
+    return Paired(len(found), float(found.mean()), low, high, float(np.median(found)), float(np.sign(found).mean()))
 
 
-def signed_rank(first: Values, second: Values) -> float | None:
-    """Wilcoxon's p value, zeros split by Pratt's method; none of fewer than 6 pairs, which can prove nothing.
-
-    Of 6 to 13 pairs with equal differences it counts permutations, which takes a second.
-    """
-    differences = _differences(first, second)
-    if len(differences) < FEWEST_PAIRS:
-        return None
-    return 1.0 if not differences.any() else float(scipy.stats.wilcoxon(differences, zero_method="pratt").pvalue)
-
-
-def _differences(first: Values, second: Values) -> np.ndarray:
+def differences(first: Values, second: Values) -> np.ndarray:
+    """Return first minus second of the pairs that are whole."""
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     return np.asarray([a - b for a, b in both], dtype=float)
-
-
-def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """How often a value of the first exceeds one of the second, less how often it is below: -1 to 1."""
-    a, b = ([value for value in values if value is not None] for values in (first, second))
-    if not a or not b:
-        return None
-    larger = scipy.stats.mannwhitneyu(a, b, method="asymptotic").statistic  # ties count half
-    return float(2 * larger / (len(a) * len(b)) - 1)
 
 
 def effect_word(delta: float | None) -> str | None:

@@ -7,11 +7,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired, signed_rank
+from lab.base.stats import bootstrap, effect_word, mean_sd, median, paired
 from lab.judge.copies import distinct
 from lab.judge.frames import Row
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
+from lab_papers.evaluation.two_senders import cliffs_delta, signed_rank
 
 SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
 METRICS = ("exit_s", "capacity_s", "loss_s", "throughput_mbps", "retransmits_pkts", *SIZES_MB)
