@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 SENDERS = (HERE / "search", HERE / "startup")  # the second takes symbols of the first
 MODULES = (*SENDERS, HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each
 PRELOAD = HERE / "fewer_wakeups.c"
+# Functions that no trial ran are compiled as without a profile, and so are those that have changed since.
+PROFILED = "KCFLAGS=-fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-coverage-mismatch"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
 DEFAULT = Recipe()
@@ -79,7 +81,8 @@ def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path
     compiler = [
         f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
     ]
-    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source.name, *compiler, *digested(recipe))
+    made_from = [*recipe.fragments, *recipe.patches, *recipe.profile]
+    kernel = digest_of_files(made_from, source.name, *compiler, *digested(recipe))
     files = [file for folder in MODULES for file in sorted(folder.iterdir())]
     modules = digest_of_files([*files, PRELOAD], kernel)
     return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"
@@ -97,15 +100,23 @@ def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
     if not source.tarball.is_file():
         builder = compile_.builder.parent
         raise UserError(f"build: {builder}: holds no kernel source, it came from a bundle: remove it, and run again")
-    compile_.unpack(source.tarball)
-    for patch in recipe.patches:
-        compile_.patch(patch)
-    enlarge_sockets(compile_, recipe)
-    compile_.configure(recipe.fragments)
-    compile_.make("all")
+    configure(compile_, recipe, source)
+    for profile in recipe.profile:
+        bound = f"/lab/{profile.name}"
+        compile_.run("tar", "-x", "-f", bound, "-C", "obj", read_only={profile: bound})
+    compile_.make(*(PROFILED for _ in recipe.profile), "all")
     compile_.make("INSTALL_MOD_PATH=/build", "modules_install")
     release = (compile_.folder / "obj/include/config/kernel.release").read_text().strip()
     (compile_.folder / "built.json").write_text(json.dumps({"source": recipe.named(source.name), "release": release}))
+
+
+def configure(compile_: Compile, recipe: Recipe, source: Source, patch: Path | None = None) -> None:
+    """Unpack a kernel, patch it, and make its configuration; `patch` is applied last."""
+    compile_.unpack(source.tarball)
+    for each in (*recipe.patches, *([patch] if patch else [])):
+        compile_.patch(each)
+    enlarge_sockets(compile_, recipe)
+    compile_.configure(recipe.fragments)
 
 
 def _build_modules(compile_: Compile, kernel: Path) -> None:

@@ -54,6 +54,12 @@ class Recipe:
         folders = [HERE / "patches", *(HERE / "patches" / own for own in VERSIONS[self.version].own_patches)]
         return [patch for folder in folders for patch in sorted(folder.glob("*.patch"))]
 
+    @property
+    def profile(self) -> list[Path]:
+        """Return how often trials ran each branch, as bench/profile_kernel.py packs it, where it is known."""
+        file = HERE / f"{self.version}.profile.tar.xz"
+        return [file] if file.is_file() and not self.sanitize and not self.tarball else []
+
     def find_source(self) -> Source | None:
         """Return the source, if its image is cached."""
         if self.tarball:
