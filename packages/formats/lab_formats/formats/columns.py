@@ -66,8 +66,9 @@ def read(
     found = read_user_table(path, separator, header, _wanted(path, columns))
     specs = _specs(path, found, columns, step_s)
     table, behind = without_units(found.table, specs, missing + lost)
+    unstated = _unstated(found.table, table, specs)
     table, points = with_points(table, _numbered(specs), decimal, missing + lost)
-    points = [*behind, *points]
+    points = [*behind, *unstated, *points]
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []
@@ -142,6 +143,13 @@ def _with_unit_in_name(one: ColumnSpec, named: tuple[str, ...]) -> ColumnSpec:
     """Return the column whose name in the file has the unit, too: `Time [s]`."""
     whole = {f"{one.name} [{one.unit}]", f"{one.name}[{one.unit}]"} & set(named)
     return replace(one, name=whole.pop()) if whole and one.name not in named else one
+
+
+def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]:
+    """Return a note on the columns whose unit is assumed: it stands neither in the options, a name nor behind values."""
+    assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
+    words = ", ".join(f"{one.name} in {one.unit}" for one in assumed)
+    return [f"Assumed, for no unit is stated: {words}."] if words else []
 
 
 def _numbered(specs: list[ColumnSpec]) -> list[str]:

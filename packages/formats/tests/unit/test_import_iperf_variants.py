@@ -306,6 +306,18 @@ def test_an_interrupted_test_has_the_intervals_before_that(tmp_path: Path, proto
     )
 
 
+def test_a_rate_does_not_hold_over_intervals_that_are_missing(tmp_path: Path) -> None:
+    found = importers.read(written(tmp_path, iperf3_test(*(interval(at, at + 1, 8) for at in (0, 1, 5, 6)))))
+    assert found.frame.rows() == [(0, 8), (1, 8), (2, None), (5, 8), (6, 8), (7, None)]
+    assert "Test 1: 1 holes between its intervals, 3.0 s: missing." in found.notes
+
+
+def test_intervals_that_overlap_are_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, iperf3_test(interval(0, 1, 8), interval(0.5, 2, 8)))
+    with pytest.raises(UserError, match=r"intervals\[1\]\.sum\.start=0\.5: must be no earlier than the end of the"):
+        importers.read(file)
+
+
 def test_a_list_of_tests_is_read_as_one_after_the_other(tmp_path: Path) -> None:
     tests = [iperf3_test(interval(0, 1, 5), clock=clock) for clock in (100, 160)]
     file = tmp_path / "list.json"
