@@ -18,7 +18,7 @@ from lab.links.batches import Batches
 from lab.links.model import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
-from lab.schema.load import Strict
+from lab.schema.load import Real, Strict
 from lab.traces import importers, recording
 from lab.traces.imported import imported, imported_dataset
 from lab.traces.recording import Scan
@@ -36,9 +36,7 @@ class Series(Strict):
     file: str | None = None
     format: str | None = None  # the file's importer, where its content does not show it
     column: str | None = None  # of the recording; else the one that fits the quantity
-    bin_ms: Annotated[float, Field(ge=1, le=MOST, strict=False)] = (
-        10.0  # opportunities are counted in bins of this length
-    )
+    bin_ms: Annotated[Real, Field(ge=1, le=MOST)] = 10.0  # opportunities are counted in bins of this length
     scale: Positive = 1.0
     clock: str | None = None  # series of one clock were recorded together, and start together
     loop: bool = False  # else a trial longer than the recording is refused

@@ -146,7 +146,7 @@ def _with_unit_in_name(one: ColumnSpec, named: tuple[str, ...]) -> ColumnSpec:
 
 
 def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]:
-    """Return a note on the columns whose unit is assumed: it stands neither in the options, a name nor behind values."""
+    """Return a note on the columns whose unit is stated by no option, name or value."""
     assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
     words = ", ".join(f"{one.name} in {one.unit}" for one in assumed)
     return [f"Assumed, for no unit is stated: {words}."] if words else []

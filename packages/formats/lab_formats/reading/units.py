@@ -91,7 +91,9 @@ def _of_digits(file: Path, unit: str) -> str:
     """Return a form whose fraction of a second is chrono's; Python's %f would be nanoseconds there."""
     form = unit.replace(".%f", "%.f")
     if "%f" in form:
-        raise field_error(file, "columns", f"[{unit}]", "a form with %.f for a fraction behind a point, or %3f, %6f, %9f")
+        raise field_error(
+            file, "columns", f"[{unit}]", "a form with %.f for a fraction with its point, else %3f or %6f"
+        )
     return form
 
 

@@ -185,7 +185,7 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
         ({"columns": "t_s=t,speed=rtt"}, "columns=speed: must be one of t_s, rate_down_mbps"),
         ({"columns": "t_s=t,rtt_ms=rtt [miles]"}, r"columns=rtt_ms [miles]: must be in one of s, ms, us, ns"),
         ({"columns": "t_s=t,rtt_ms"}, "columns=rtt_ms: must be like rate_down_mbps=DL_bitrate [kbit/s]"),
-        ({"columns": "t_s=t [%H:%M:%S:%f],rtt_ms=rtt"}, "columns=[%H:%M:%S:%f]: must be a form with %.f for a fraction"),
+        ({"columns": "t_s=t [%H:%M:%S:%f],rtt_ms=rtt"}, "[%H:%M:%S:%f]: must be a form with %.f for a fraction"),
         ({"columns": "t_s=t [%M:%S],rtt_ms=rtt"}, "columns=[%M:%S]: must be a form of a whole time: %H with %M"),
         ({"columns": "t_s=t [%F %I:%M:%S],rtt_ms=rtt"}, "columns=[%F %I:%M:%S]: must be a form of a whole time"),
         ({"columns": "t_s=t_ms"}, "columns=t_s=t_ms: must be given with its unit, as t_s=t_ms [ms]: without one"),
