@@ -8,6 +8,7 @@ import pytest
 from test_import_columns import read
 
 from lab.base.errors import UserError
+from lab.links.recorded import Series, load_series
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
 
@@ -127,6 +128,27 @@ def test_the_length_of_durations_is_kept_in_the_store(tmp_path: Path) -> None:
     recording.write(found, tmp_path / "mine.parquet")
     assert recording.read(tmp_path / "mine.parquet").length_s == 5.0
     assert recording.scan(tmp_path / "mine.parquet").length_s == 5.0
+
+
+@pytest.mark.parametrize(
+    ("rates", "length_s", "nominal_mbps"),
+    [("-,10,20", 10.0, 15.0), ("10,20,-", 15.0, 50 / 3), ("10,-,20", 15.0, 40 / 3)],
+)
+def test_a_link_lasts_from_the_first_value_on(tmp_path: Path, rates: str, length_s: float, nominal_mbps: float) -> None:
+    text = "d,r\n" + "".join(f"5,{rate}\n" for rate in rates.split(","))
+    found = read(tmp_path, text, columns="duration_s=d,rate_down_mbps=r", missing=("-",))
+    recording.write(found, tmp_path / "mine.parquet")
+    series = load_series(Series(file="mine.parquet"), ("rate_down_mbps",), tmp_path / "mine.yml", "down.rate_mbps")
+    assert (series.length_s, series.nominal()) == pytest.approx((length_s, nominal_mbps))
+
+
+def test_a_link_of_no_value_is_refused(tmp_path: Path) -> None:
+    found = read(tmp_path, "d,r\n5,-\n5,-\n", columns="duration_s=d,rate_down_mbps=r", missing=("-",))
+    recording.write(found, tmp_path / "mine.parquet")
+    with pytest.raises(
+        UserError, match=r"down\.rate_mbps=mine\.parquet: must be a recording of at least two rows, with"
+    ):
+        load_series(Series(file="mine.parquet"), ("rate_down_mbps",), tmp_path / "mine.yml", "down.rate_mbps")
 
 
 def test_rows_of_a_minute_are_spread_over_it(tmp_path: Path) -> None:
