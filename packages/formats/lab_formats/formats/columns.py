@@ -72,6 +72,7 @@ def read(
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []
+    about += [note for column in values if column.name == "rtt_ms" for note in _zero_note(column)]
     if step_s is None and not any(one.becomes in CLOCKS for one in specs):
         _refuse_amounts(path, specs)
         frame = pl.DataFrame([*values, *(table.text(label) for label in labels)])
@@ -198,6 +199,12 @@ def _in_spans(
 
 def _options_note(meaning: Meaning | None, zeros: str) -> str:
     return f"By the import's options, not by the file: the rates are {meaning or 'of unknown meaning'}, a 0 is {zeros}."
+
+
+def _zero_note(rtt: pl.Series) -> list[str]:
+    """Return a note on round trips of 0, which may be marks."""
+    zeros = int((rtt == 0).sum())
+    return [f"{zeros} round trips are 0, as measured: --set lost=0 takes them for lost probes."] if zeros else []
 
 
 def _check(path: Path, separator: str | None, meaning: str | None, *choices: str | None) -> None:

@@ -87,9 +87,12 @@ def _own_unit(file: Path, becomes: str, name: str) -> tuple[str, bool]:
     return own, bool(shown) or not own
 
 
-def _of_digits(file: Path, unit: str) -> str:
-    """Return a form whose fraction of a second is chrono's; Python's %f would be nanoseconds there."""
+def _form(file: Path, unit: str) -> str:
+    """Return a form as chrono has it, where Python's %f would be nanoseconds, and %Z anything."""
     form = unit.replace(".%f", "%.f")
+    if "%Z" in form:
+        rule = "a form with %z, or with the zone's own letters: what names of zones mean is not known"
+        raise field_error(file, "columns", f"[{unit}]", rule)
     if "%f" in form:
         raise field_error(
             file, "columns", f"[{unit}]", "a form with %.f for a fraction with its point, else %3f or %6f"
@@ -107,7 +110,7 @@ def _parse(file: Path, part: str) -> ColumnSpec:
     unit, stated = (match["unit"], True) if match["unit"] is not None else _own_unit(file, becomes, name)
     scale = UNITS[becomes].get(ALIASES.get(unit, unit) if becomes in RATE_COLUMNS else unit)
     if becomes == "t_s" and unit.startswith(DATES):
-        unit = _of_digits(file, unit)
+        unit = _form(file, unit)
         return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)
     if scale is None and (unit or UNITS[becomes]):
         known = ", ".join(

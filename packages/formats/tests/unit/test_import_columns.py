@@ -76,6 +76,15 @@ def test_a_loss_may_be_a_mark_in_the_rtt(tmp_path: Path) -> None:
     assert frame["lost"].to_list() == [False, True, False]  # an empty cell is missing, not lost
 
 
+def test_round_trips_of_0_are_named_for_they_may_be_marks(tmp_path: Path) -> None:
+    note = "1 round trips are 0, as measured: --set lost=0 takes them for lost probes."
+    text, columns = "t,rtt\n0,10\n1,0\n", "t_s=t,rtt_ms=rtt"
+    assert note in read(tmp_path, text, columns=columns).notes
+    lost = read(tmp_path, text, columns=columns, lost=("0",))
+    assert lost.frame["lost"].to_list() == [False, True]
+    assert note not in lost.notes
+
+
 def test_a_loss_may_be_a_column(tmp_path: Path) -> None:
     frame = read(tmp_path, "t,rtt,gone\n0,10,false\n1,,1\n", columns="t_s=t,rtt_ms=rtt,lost=gone").frame
     assert frame["lost"].to_list() == [False, True]
@@ -186,6 +195,10 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
         ({"columns": "t_s=t,rtt_ms=rtt [miles]"}, r"columns=rtt_ms [miles]: must be in one of s, ms, us, ns"),
         ({"columns": "t_s=t,rtt_ms"}, "columns=rtt_ms: must be like rate_down_mbps=DL_bitrate [kbit/s]"),
         ({"columns": "t_s=t [%H:%M:%S:%f],rtt_ms=rtt"}, "[%H:%M:%S:%f]: must be a form with %.f for a fraction"),
+        (
+            {"columns": "t_s=t [%F %T %Z],rtt_ms=rtt"},
+            "[%F %T %Z]: must be a form with %z, or with the zone's own letters",
+        ),
         ({"columns": "t_s=t [%M:%S],rtt_ms=rtt"}, "columns=[%M:%S]: must be a form of a whole time: %H with %M"),
         ({"columns": "t_s=t [%F %I:%M:%S],rtt_ms=rtt"}, "columns=[%F %I:%M:%S]: must be a form of a whole time"),
         ({"columns": "t_s=t_ms"}, "columns=t_s=t_ms: must be given with its unit, as t_s=t_ms [ms]: without one"),

@@ -44,6 +44,11 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "decimal commas": ("t;r\n0,0;12,0\n1,0;13,0\n", {}),
     "decimal commas in quotes": ('t,r\n"0,0","12,0"\n"1,0","13,0"\n', {}),
     "decimal commas by the option": ("t;r\n0,000;12,000\n1,000;13,000\n", {"decimal": "comma"}),
+    "decimal points, although another column has commas": (
+        "t;r;x\n0;12.0;1,5\n1;13.0;2\n",
+        {"decimal": "point"},
+    ),
+    "decimal points, and a column of lists and words": ('t,r,x\n0,12.0,"1,5"\n1,13.0,"1,5,7"\n', {}),
     "no header, and an empty last column": ("0;12;\n1;13;\n", {"columns": "t_s=1,rate_down_mbps=2", "header": False}),
     "an index as the clock, named by its place": (",r\n0,12\n1,13\n", {"columns": "t_s=1,rate_down_mbps=r"}),
     "JSON, a list of objects": ('[{"t": 0, "r": 12}, {"t": 1, "r": 13}]', {}),
@@ -172,6 +177,11 @@ AMOUNT = "t_s=t,rate_down_mbps=r [B/interval]"
         ("t;r\n0;1.203,5\n", {}, "line 2: r=1.203,5: must be a number without thousands separators"),
         ("t,r\n0,1 203\n", {}, "line 2: r=1 203: must be a number without thousands separators"),
         ("t;r\n0;12,5\n1;12.5\n", {}, "line 3: r=12.5: must be a number with a decimal comma, as others have it"),
+        (
+            "t;r;x\n0;900;1,5\n1;1.203;2\n",
+            {},
+            "line 3: r=1.203: must be a number with a decimal comma, as x has it (1,5)",
+        ),
         ("t;r\n0;12,5\n", {"decimal": "point"}, "line 2: r=12,5: must be a number with a decimal point"),
         ("t,r\n0,12 Mbit/s\n1,900 kbit/s\n", {}, "line 2: r=12 Mbit/s: must be a number"),
         ("t,r\n0,12 Mbit/s\n1,13\n", {}, "line 2: r=12 Mbit/s: must be a number"),
