@@ -17,8 +17,8 @@ from lab.commands.terminal import LEAST_WIDTH, drawn
 from lab.figures import recording as drawing
 from lab.figures.save import png, svg
 from lab.traces import recording
-from lab.traces.datasets import datasets
 from lab.traces.columns import DTYPES
+from lab.traces.datasets import datasets
 from lab.traces.panels import Panel, panels
 from lab.traces.rates import binned_mbps
 from lab.traces.recording import Recording

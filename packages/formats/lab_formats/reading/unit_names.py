@@ -8,7 +8,8 @@ BEGIN, END = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))", r"(?:(?![A-Za-z])|(?<=[a-
 PER_SECOND = r"(?i:ps|/ ?s(?:ec)?(?:onds?)?|[ _]?per[ _]?s(?:ec)?(?:onds?)?)"
 RATE = re.compile(
     rf"(?:{BEGIN}|(?=[kmg]?bps))(?P<scale>(?i:kilo|mega|giga|[kmg]i?)?)"
-    rf"(?:(?P<short>[bB])(?i:ps|/s(?:ec)?(?:ond)?)|(?P<long>(?i:bit|byte))(?i:s?)(?P<per>{PER_SECOND})?){END}"
+    rf"(?:(?P<short>[bB])(?:{PER_SECOND}|_s)|(?<=[kKMGi])(?P<bare>[bB])"
+    rf"|(?P<long>(?i:bit|byte))(?i:s?)(?P<per>{PER_SECOND})?){END}"
 )
 SECONDS = r"(?:(?P<part>(?i:milli|micro|nano|[mun]))(?i:s|secs?|seconds?)|(?P<short>(?i:millis|micros|nanos))|"
 SECONDS += r"(?P<whole>(?<![A-Za-z'])[sS]|(?i:secs?|seconds?)))"
@@ -34,18 +35,18 @@ def shown_units(becomes: str, name: str) -> list[str]:
 
 def _rates(match: re.Match[str]) -> Iterator[str]:
     """Yield the units of rates or amounts that a word may be; capitals alone do not tell bits from bytes."""
-    word, scale = match[0], match["scale"]
+    scale, sign = match["scale"], match["short"] or match["bare"]
     letter, binary = LETTERS[scale[:1].lower()], scale[1:] in ("i", "I")
     of_camel = match["short"] == "B" and not scale and match.start() and match.string[match.start() - 1].isalpha()
-    unclear = bool(match["short"]) and (word.isupper() or of_camel)
-    bits = match["short"] == "b" or (match["long"] or "").lower() == "bit"
+    unclear = bool(sign) and (match[0].isupper() or of_camel)
+    bits = sign == "b" or (match["long"] or "").lower() == "bit"
     if bits or unclear:
         yield f"{letter}bit/s"
     if not bits or unclear:
         yield f"{letter.upper()}iB/s" if binary else f"{letter}B/s"
     if match["long"] and not bits and letter and not binary:  # iperf's MBytes are of 2^20
         yield f"{letter.upper()}iB/s"
-    if match["long"] and not match["per"]:
+    if match["bare"] or (match["long"] and not match["per"]):
         yield f"{letter}bit/interval" if bits else f"{letter}B/interval"
 
 
