@@ -7,16 +7,16 @@ import numpy as np
 from pydantic import Field
 
 from lab.links.steps import Quantity
-from lab.schema.load import Strict
+from lab.schema.load import NO_FLAG, Real, Strict
 
 MOST = 1e12  # of any number: beyond all units of a link, and its square is still a float
 LEAST_STEP_S = 0.001  # between two values: finer steps cost a node more than a sender can notice
-Number = Annotated[float, Field(ge=-MOST, le=MOST, strict=False)]
-Positive = Annotated[float, Field(ge=1 / MOST, le=MOST, strict=False)]
-NotNegative = Annotated[float, Field(ge=0, le=MOST, strict=False)]
-Period = Annotated[float, Field(ge=LEAST_STEP_S, le=MOST, strict=False)]
-Bound = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=True)]  # infinite where there is none, in run.json too
-LnSd = Annotated[float, Field(ge=0, le=5, strict=False)]  # of a logarithm: 5 is a spread over eight decades
+Number = Annotated[Real, Field(ge=-MOST, le=MOST)]
+Positive = Annotated[Real, Field(ge=1 / MOST, le=MOST)]
+NotNegative = Annotated[Real, Field(ge=0, le=MOST)]
+Period = Annotated[Real, Field(ge=LEAST_STEP_S, le=MOST)]
+Bound = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=True), NO_FLAG]  # infinite: none, in run.json too
+LnSd = Annotated[Real, Field(ge=0, le=5)]  # of a logarithm: 5 is a spread over eight decades
 
 
 class Model(Strict):

@@ -15,7 +15,7 @@ from lab.links import lognormal
 from lab.links.model import LEAST_STEP_S, MOST, Bound, LnSd, Model, NotNegative, Number, Period, Positive
 from lab.links.quantiles import Quantiles
 from lab.links.steps import Quantity, Row, Steps, added
-from lab.schema.load import Strict
+from lab.schema.load import Real, Strict
 
 LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
 MOST_DRAWS = 100_000  # of a value within its bounds: with LEAST_SHARE, e^-100 of all trials need more
@@ -187,7 +187,7 @@ class Jitter(Model):
     mean: Number
     sd: NotNegative
     correlation_ms: Positive
-    step_ms: Annotated[float, Field(ge=LEAST_STEP_S * 1e3, le=MOST, strict=False)] = 10.0
+    step_ms: Annotated[Real, Field(ge=LEAST_STEP_S * 1e3, le=MOST)] = 10.0
     least: Number = 0.0
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:

@@ -16,7 +16,7 @@ from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
-from lab.schema.load import Strict, parse, read_yaml
+from lab.schema.load import Real, Strict, parse, read_yaml
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = FRAME_BYTES
@@ -103,10 +103,10 @@ class RecordedRtt(Strict):
 class Noise(Strict):
     """What each trial's seed samples, in addition to the phases of series and models."""
 
-    start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
+    start_phase_ms: Annotated[Real, Field(ge=0, le=60_000)] = 0.0
     # The server's process begins so late at most, uniformly; 0: at once. The default is chosen, not measured: a process
     # that wakes up waits up to a tick of the scheduler for another one, 4 ms with Debian's CONFIG_HZ=250.
-    server_start_ms: Annotated[float, Field(ge=0, le=1000, strict=False)] = 4.0
+    server_start_ms: Annotated[Real, Field(ge=0, le=1000)] = 4.0
 
 
 class Profile(Strict):

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from lab.links.model import Model, NotNegative, Period, Positive
 from lab.links.steps import Quantity, Row, Steps
+from lab.schema.load import Real
 
 Pair = Annotated[list[NotNegative], Field(min_length=2, max_length=2)]
 
@@ -25,7 +26,7 @@ class Quantiles(Model):
     at_pct: Annotated[list[Pair], Field(min_length=2)]  # [percent, value]
     step_s: Period
     correlation_s: Positive
-    slow_share: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    slow_share: Annotated[Real, Field(ge=0, le=1)] = 0.0
     slow_s: Period = 1.0
 
     @field_validator("at_pct")

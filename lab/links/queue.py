@@ -12,11 +12,11 @@ from pydantic import Field, create_model, model_validator
 
 from lab.node.qdiscs import kinds, qdisc_kind
 from lab.node.qdiscs.qdisc_kind import Bottleneck, Kind, Spec
-from lab.schema.load import Strict
+from lab.schema.load import Real, Strict
 
 __all__ = ["Bottleneck", "Milliseconds", "Queue", "QueueModel", "queue"]
 
-Milliseconds = Annotated[float, Field(strict=False, ge=qdisc_kind.MILLISECONDS["ge"], le=qdisc_kind.MILLISECONDS["le"])]
+Milliseconds = Annotated[Real, Field(ge=qdisc_kind.MILLISECONDS["ge"], le=qdisc_kind.MILLISECONDS["le"])]
 
 
 class QueueModel(Strict):

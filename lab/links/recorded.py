@@ -18,7 +18,7 @@ from lab.links.batches import Batches
 from lab.links.model import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
-from lab.schema.load import Strict
+from lab.schema.load import Real, Strict
 from lab.traces import importers, recording
 from lab.traces.imported import imported, imported_dataset
 from lab.traces.recording import Scan
@@ -36,9 +36,7 @@ class Series(Strict):
     file: str | None = None
     format: str | None = None  # the file's importer, where its content does not show it
     column: str | None = None  # of the recording; else the one that fits the quantity
-    bin_ms: Annotated[float, Field(ge=1, le=MOST, strict=False)] = (
-        10.0  # opportunities are counted in bins of this length
-    )
+    bin_ms: Annotated[Real, Field(ge=1, le=MOST)] = 10.0  # opportunities are counted in bins of this length
     scale: Positive = 1.0
     clock: str | None = None  # series of one clock were recorded together, and start together
     loop: bool = False  # else a trial longer than the recording is refused
@@ -144,7 +142,7 @@ def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: 
         source = batches.column(scan.batches(), column) if end_s is None else _binned(scan, series, end_s)
         return _cleaned(source, series)
 
-    length_s = end_s or scan.length_s or _length_s(values(), profile, field, series)
+    length_s = end_s or _length_s(values(), scan, profile, field, series)
     return Recorded(series, values, length_s, scan.meaning)
 
 
@@ -153,12 +151,11 @@ def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
     scan = recording.scan(_stored(series, profile, field))
     if scan.kind != "opportunities":
         raise field_error(profile, field, series.name, "a recording of delivery opportunities (mahimahi's format)")
-    unit = FRAME_BYTES * series.scale
+    unit, end_s = FRAME_BYTES * series.scale, _last_opportunity_s(scan, profile, field, series)
 
     def values() -> Batches:
         return ((t_s, count * unit) for t_s, count in _opportunities(scan, series))
 
-    end_s = _last_opportunity_s(scan, profile, field, series)
     return Recorded(series, values, end_s, scan.meaning, holds=False)
 
 
@@ -231,11 +228,13 @@ def _cleaned(values: Batches, series: Series) -> Batches:
     return batches.least_of(whole, series.under_load_s) if series.under_load_s else whole
 
 
-def _length_s(values: Batches, profile: Path, field: str, series: Series) -> float:
-    """Return how long the recording lasts: its last row as long as its rows usually do."""
-    steps_s, last_s = np.empty(0), 0.0
+def _length_s(values: Batches, scan: Scan, profile: Path, field: str, series: Series) -> float:
+    """Return how long values last: as stated, less a gap at the begin; else the last row as rows usually do."""
+    steps_s, last_s = np.empty(0), -1.0
     for t_s, _ in values:
         steps_s, last_s = steps_s if len(steps_s) else np.diff(t_s), float(t_s[-1])
-    if not len(steps_s):
-        raise field_error(profile, field, series.name, "a recording of at least two rows")
+    if last_s < 0 or not (scan.length_s or len(steps_s)):
+        raise field_error(profile, field, series.name, "a recording of at least two rows, with values")
+    if scan.length_s is not None:
+        return scan.length_s - (float(scan.frame.select(pl.col("t_s").last()).collect().item()) - last_s)
     return last_s + float(np.median(steps_s))

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag
 from lab.links.models import MODELS, Choice, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.quantiles import Quantiles
 from lab.links.recorded import Series
+from lab.schema.load import Real
 
 RATE_LEAST_MBPS = 0.001  # tc counts whole bytes a second; a link that stalls is a series
 RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
@@ -43,9 +44,9 @@ Varying = (
     | Annotated[Sum, Tag("~sum")]
     | Annotated[Unknown, Tag("~unknown")]
 )
-RateNumber = Annotated[float, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS, strict=False)]
-DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
-PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
+RateNumber = Annotated[Real, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS)]
+DelayNumber = Annotated[Real, Field(ge=0, le=DELAY_LIMIT_MS)]
+PercentNumber = Annotated[Real, Field(ge=0, le=100)]
 Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")] | Annotated[Choice, Tag("~choice")]
 Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(kind)]
 Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(kind)]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validator
 
-from lab.schema.load import Strict
+from lab.schema.load import Real, Strict
 
 Meaning = Literal["capacity", "goodput", "usage", "rate", "rtt", "delay", "loss", "acks"]
 NO_LICENCE = "none"
@@ -38,7 +38,7 @@ class Description(Strict):
 
     recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
     holds: Text | None = None
-    length_s: Annotated[float, Field(gt=0, strict=False)] | None = None
+    length_s: Annotated[Real, Field(gt=0)] | None = None
     options: dict[str, str | int | float] = {}  # of its importer; a file's name stands for that file of the collection
 
 

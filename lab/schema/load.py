@@ -4,10 +4,10 @@
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
@@ -18,6 +18,8 @@ from lab.schema.yaml_loader import load_text
 
 MOST_BYTES = MEGABYTE
 MOST_SHOWN_CHARS = 60
+NO_FLAG = BeforeValidator(lambda value: str(value) if isinstance(value, bool) else value)  # `on` would be 1.0
+Real = Annotated[float, NO_FLAG, Field(strict=False)]  # a number, also as text, such as 2e1, which YAML 1.1 reads so
 
 
 class Strict(BaseModel):
@@ -138,7 +140,7 @@ def _refusal(file: Path, error: Any) -> UserError:
     if error["type"] == "nested":
         inner = error["ctx"]["inner"]
         error = {**inner, "loc": (*error["loc"], *inner["loc"])}
-    field = ".".join(str(part) for part in error["loc"] if not str(part).startswith("~")) or "content"
+    field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("~", "function-"))) or "content"
     about = error.get("ctx", {})
     tags = str(about.get("expected_tags", "")).replace("'", "").replace("~", "")
     rules = {

@@ -11,11 +11,11 @@ from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import NAME, require_name, scenario_files, shown
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
-from lab.schema.load import Strict, parse, read_yaml
+from lab.schema.load import Real, Strict, parse, read_yaml
 from lab.schema.workload import workload_of
 
-Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
+Pair = Annotated[list[Real], Field(min_length=2, max_length=2)]
 MOST_DURATION_S = 3600
 MOST_FLOWS = 64  # of a trial: tested with 32
 MOST_SIZE_BYTES = 10**10 // 8 * MOST_DURATION_S  # of the fastest link, 10 Gb/s, in the longest trial
@@ -61,22 +61,22 @@ class Published(Strict):
     source: str
     clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
-    early_pct: Number | None = None
-    chokepoint_pct: Number | None = None
-    late_pct: Number | None = None
-    capacity_s: Number | None = None
-    capacity_s_sd: Number | None = None
-    loss_s: Number | None = None
-    loss_s_sd: Number | None = None
-    exit_s: Number | None = None
-    exit_s_sd: Number | None = None
+    early_pct: Real | None = None
+    chokepoint_pct: Real | None = None
+    late_pct: Real | None = None
+    capacity_s: Real | None = None
+    capacity_s_sd: Real | None = None
+    loss_s: Real | None = None
+    loss_s_sd: Real | None = None
+    exit_s: Real | None = None
+    exit_s_sd: Real | None = None
 
 
 class Tolerance(Strict):
     """How far a result may lie from a published one and still agree: stated here, before the run."""
 
-    share_points: Annotated[Number, Field(gt=0)] = 10.0  # of shares, in percentage points
-    relative_pct: Annotated[Number, Field(gt=0)] = 25.0  # of everything else, of the published value
+    share_points: Annotated[Real, Field(gt=0)] = 10.0  # of shares, in percentage points
+    relative_pct: Annotated[Real, Field(gt=0)] = 25.0  # of everything else, of the published value
 
 
 class Counterfactual(Strict):
@@ -93,18 +93,14 @@ class Claims(Strict):
     source: Annotated[str, Field(pattern=r"^[^,]+, .+$")]  # document, then the place in it
     row: str
     cca: str
-    values: Annotated[
-        dict[Metric, Number | Annotated[list[Number], Field(min_length=2, max_length=2)]], Field(min_length=1)
-    ]
+    values: Annotated[dict[Metric, Real | Pair], Field(min_length=1)]
     replayed: str | None = None  # of a SEARCH version, replayed over the downloads of `cca`
     clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
-    bound: Bound | None = (
-        None  # of a sentence that states an order or a limit: our interval decides, without a tolerance
-    )
-    relative_to: str | None = (
-        None  # a sender: the values are ratios of means, over those of its downloads of the same links
-    )
+    # Of a sentence that states an order or a limit: our interval decides, without a tolerance.
+    bound: Bound | None = None
+    # A sender: the values are ratios of means, over those of its downloads of the same links.
+    relative_to: str | None = None
     pooled: list[str] = []  # scenarios: the row is of their downloads and this one's together
     not_judged: Text | None = None  # why this link cannot test the row
     # Why ours differs. Each explanation names the run that tests it: a text alone explains nothing.
@@ -124,7 +120,7 @@ class Rivals(Strict):
 
     cca: str
     count: Annotated[int, Field(ge=1)] = 1
-    start_s: Annotated[Number, Field(ge=0)] = 0.0  # how much later than the download under test they begin
+    start_s: Annotated[Real, Field(ge=0)] = 0.0  # how much later than the download under test they begin
 
 
 class Scenario(Strict):
@@ -141,21 +137,18 @@ class Scenario(Strict):
     heuristic: str = DEFAULT_RULE  # the at-capacity rule that the headline follows
     published: list[Published] = []
     # As in the source. The lab does not wait: each trial begins with a kernel and a link that are new.
-    pause_s: Annotated[Number, Field(ge=0)] = 0.0
-    round_pause_s: Annotated[Number, Field(ge=0)] = 0.0  # after one download of each sender
-    size_bytes: Annotated[int, Field(ge=1, le=MOST_SIZE_BYTES)] | None = (
-        None  # the download ends with this many bytes, at the latest after duration_s
-    )
-    mtu_bytes: Annotated[int, Field(ge=576, le=65_535)] | None = (
-        None  # of both ends' routes; none: that of the topology's wires
-    )
+    pause_s: Annotated[Real, Field(ge=0)] = 0.0
+    round_pause_s: Annotated[Real, Field(ge=0)] = 0.0  # after one download of each sender
+    # The download ends with this many bytes, at the latest after duration_s.
+    size_bytes: Annotated[int, Field(ge=1, le=MOST_SIZE_BYTES)] | None = None
+    mtu_bytes: Annotated[int, Field(ge=576, le=65_535)] | None = None  # of both ends' routes; none: the wires'
     pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
     ecn_at_ends: bool = False  # both ends negotiate ECN (RFC 3168): a queue that can marks instead of dropping
     # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.
     workload: dict[str, Any] | None = None
     rivals: list[Rivals] = []  # other downloads at the same time
     rival: str | None = None  # of one entry of `rivals`, one download, in short: its sender
-    rival_start_s: Annotated[Number, Field(ge=0)] = 0.0  # and its start
+    rival_start_s: Annotated[Real, Field(ge=0)] = 0.0  # and its start
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []

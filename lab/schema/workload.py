@@ -19,9 +19,9 @@ from pydantic_core import PydanticCustomError
 from lab.base.additions import addition_files, load_addition
 from lab.base.errors import UserError
 from lab.base.paths import WORKLOADS
-from lab.schema.load import Strict, nested
+from lab.schema.load import Real, Strict, nested
 
-Number = Annotated[float, Field(strict=False)]
+Number = Real
 LEAST_REQUEST_BYTES = 16  # which hold the sizes of the request and of its response (lab/node/workload.py)
 MOST_REQUEST_BYTES = 65_536
 MOST_OBJECTS = 5_000  # of a trial: each is a row of trial.json

@@ -4,6 +4,7 @@
 An alias counts as what it repeats, so that a short file cannot stand for a long one.
 """
 
+import re
 from typing import Any
 
 import yaml
@@ -14,6 +15,7 @@ from lab.base.plain_text import CONTROL, cut
 MOST_DEPTH = 50
 MOST_NODES = 100_000  # of the largest file of the lab, datasets.yml, 3,000
 TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map"))
+ODD_NUMBER = re.compile(r"[-+]?0[0-9_]+|.*:.*")  # YAML 1.1 alone reads 010 as 8, and 1:30 as 90
 TEXT = "tag:yaml.org,2002:str"
 MERGE = "tag:yaml.org,2002:merge"
 TIMESTAMP = "tag:yaml.org,2002:timestamp"
@@ -22,7 +24,7 @@ SHOWN_CHARS = 40
 
 
 class Loader(yaml.SafeLoader):
-    """The safe loader with bounds; dates are texts."""
+    """The safe loader with bounds; dates are texts, and so are numbers that YAML 1.1 and 1.2 read differently."""
 
     yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag != TIMESTAMP]
@@ -66,6 +68,8 @@ class Loader(yaml.SafeLoader):
         except (ArithmeticError, AttributeError, LookupError, ValueError):
             kind = node.tag.rpartition(":")[2]
             raise _refusal(f"{cut(str(node.value), SHOWN_CHARS)}: must be a value of kind {kind}", node) from None
+        if isinstance(value, (int, float)) and ODD_NUMBER.fullmatch(node.value):
+            return node.value
         if isinstance(value, str) and CONTROL.search(value.translate(LINE_PARTS)):
             raise _refusal(f"{cut(value, SHOWN_CHARS)}: must be text without control characters", node)
         return value

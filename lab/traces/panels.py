@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from lab.base.errors import UserError
 from lab.traces.rates import binned_mbps
 from lab.traces.recording import Recording
 
@@ -86,22 +87,21 @@ class Panel:
 
 
 def panels(recording: Recording) -> list[Panel]:
-    """Return the panels of a recording: those of its columns that have a value."""
-    clock = ["t_s"] if "t_s" in recording.frame else []
+    """Return the panels of a recording: those of its columns that have a value; UserError where none has."""
+    frame, clock = recording.frame, ["t_s"] if "t_s" in recording.frame else []
     meant = f", {recording.meaning}" if recording.meaning else ""
     found = [
-        Panel(
-            name + meant * column.startswith("rate_"),
-            unit,
-            recording.frame.select(*clock, pl.col(column).alias("value")),
-        )
+        Panel(name + meant * column.startswith("rate_"), unit, frame.select(*clock, pl.col(column).alias("value")))
         for column, (name, unit) in NAMES.items()
-        if column in recording.frame and recording.frame[column].count()
+        if column in frame and frame[column].count()
     ]
     if recording.kind == "opportunities":
         binned = binned_mbps(recording, BIN_MS).rename({"rate_mbps": "value"})
         found.insert(0, Panel(f"capacity in {BIN_MS:g} ms", "Mb/s", binned))
-    return [*found, *([_lost(recording.frame)] if "lost" in recording.frame else [])]
+    found += [_lost(frame)] if "lost" in frame and frame["lost"].count() else []
+    if not found:
+        raise UserError(f"{recording.source}: content: must have a value to show: of {', '.join(NAMES)} or lost")
+    return found
 
 
 def _lost(frame: pl.DataFrame) -> Panel:

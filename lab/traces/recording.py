@@ -31,7 +31,7 @@ class About:
     format: str  # the importer's name
     source: str  # file names
     notes: tuple[str, ...]  # what the importer found or did, a sentence each
-    length_s: float | None = None  # where the source states it; else the last row lasts as rows usually do
+    length_s: float | None = None  # where the source states it, as by an end without values; else as rows usually last
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Recording:
         check_columns(self.frame, self.kind, self.source)
         if self.kind != "samples":
             check_clock(self.frame["t_s"], self.source, starts_at_0=self.kind == "series")
-            if self.length_s is not None and not self.frame["t_s"][-1] < self.length_s <= LONGEST_S:
-                raise field_error(self.source, "length_s", self.length_s, f"above the last t_s, at most {LONGEST_S:g}")
+            if self.length_s is not None and not self.frame["t_s"][-1] <= self.length_s <= LONGEST_S:
+                raise field_error(self.source, "length_s", self.length_s, f"the last t_s or above, to {LONGEST_S:g}")
 
     @property
     def about(self) -> About:

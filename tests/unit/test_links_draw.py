@@ -58,6 +58,17 @@ def ramp(**more: Any) -> dict[str, Any]:
     return {"rate_mbps": {"file": "ramp.parquet", **more}, "delay_ms": 10, "buffer_bytes": 50_000}
 
 
+@pytest.mark.parametrize(
+    ("written", "mbps"), [("025", 25.0), ("+025", 25.0), ("2.5e1", 25.0), ("25e0", 25.0), ("'25'", 25.0)]
+)
+def test_a_number_is_what_people_read_whatever_yaml_1_1_makes_of_it(tmp_path: Path, written: str, mbps: float) -> None:
+    file = tmp_path / "mine.yml"
+    ends = "up: {delay_ms: 10}\nrecorded: []\nassumed: []\n"
+    file.write_text(f"title: 10:30\ndown: {{rate_mbps: {written}, delay_ms: 10, buffer_bytes: 50000}}\n{ends}")
+    assert read_profile(file).down.rate_mbps == mbps
+    assert read_profile(file).title == "10:30"
+
+
 def test_a_series_starts_where_its_seed_puts_it_and_keeps_its_own_steps(folder: Path) -> None:
     shown = list(rows(drawn(profile(folder, ramp())).down.rate_mbps or 0.0))
     phase_s = shown[0][1]  # the ramp's value is its time, to a step

@@ -17,6 +17,7 @@ from lab.commands.terminal import LEAST_WIDTH, drawn
 from lab.figures import recording as drawing
 from lab.figures.save import png, svg
 from lab.traces import recording
+from lab.traces.columns import DTYPES
 from lab.traces.datasets import datasets
 from lab.traces.panels import Panel, panels
 from lab.traces.rates import binned_mbps
@@ -168,6 +169,14 @@ def test_every_quantity_has_a_panel_that_keeps_the_extremes_of_each_stretch() ->
     spans = panel_of([5.0, 1.0, 9.0, 5.0, 5.0]).spans(2)
     assert spans.select("low", "high").rows() == [(1.0, 5.0), (5.0, 9.0)]
     assert panel_of([1.0, 2.0, None, 3.0]).in_words().endswith("ms, 25.0 % missing")
+
+
+@pytest.mark.parametrize("column", ["rtt_ms", "lost", "retransmits_pkts"])
+def test_a_recording_without_a_value_to_show_is_refused(column: str) -> None:
+    values = pl.Series(column, [1, 1] if column == "retransmits_pkts" else [None, None], dtype=DTYPES[column])
+    frame = pl.DataFrame([pl.Series("t_s", [0.0, 1.0]), values])
+    with pytest.raises(UserError, match=r"^made: content: must have a value to show: of rate_down_mbps, .* or lost$"):
+        panels(Recording(frame, "series", None, "test", "made", ()))
 
 
 def test_a_recording_is_shown_with_the_same_bytes_and_without_a_clock_as_distributions() -> None:

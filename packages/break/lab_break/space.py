@@ -17,12 +17,11 @@ from lab.links.draw import draw_link
 from lab.links.profile import Profile
 from lab.runs import sizes
 from lab.runs.plan import MSS_BYTES
-from lab.schema.load import Strict, parse, read_yaml
+from lab.schema.load import Real, Strict, parse, read_yaml
 from lab.schema.scenario import MOST_DURATION_S
 
 FOLDER = Path(__file__).parent / "bounds"
 DIGITS = 4  # of a searched value: a file that people read
-Number = Annotated[float, Field(strict=False)]
 Value = float | str
 Point = Mapping[str, Value]  # by parameter
 JITTERS = ("none", "random", "cycle", "frames")
@@ -33,9 +32,9 @@ FIRST_WINDOW_BYTES = 15_140  # ten full frames: a smaller buffer loses packets o
 class Range(Strict):
     """Where a parameter is searched, and the value that it usually has: a find is shrunk towards that."""
 
-    least: Number
-    most: Number
-    usual: Number
+    least: Real
+    most: Real
+    usual: Real
     scale: Literal["linear", "log"] = "linear"
 
     @model_validator(mode="after")
@@ -49,7 +48,7 @@ class Range(Strict):
         return self
 
 
-Searched = Range | Number
+Searched = Range | Real
 Jitters = Annotated[list[Literal["none", "random", "cycle", "frames"]], Field(min_length=1)]
 
 

@@ -9,9 +9,9 @@ from pydantic import Field, PrivateAttr, model_validator
 from lab.base.choice import choose
 from lab.base.errors import field_error
 from lab.base.named_files import require_name, shown
-from lab.schema.load import Strict, parse, read_yaml
+from lab.schema.load import Real, Strict, parse, read_yaml
 from lab_conform import measures
-from lab_conform.events import Link, NotNegative, Number
+from lab_conform.events import Link, NotNegative
 
 FOLDER = Path(__file__).parent / "cases"
 Text = Annotated[str, Field(min_length=1)]
@@ -32,8 +32,8 @@ class Check(Strict):
 
     measure: str
     with_: Annotated[dict[str, Any], Field(alias="with")] = {}
-    least: Number | None = None
-    most: Number | None = None
+    least: Real | None = None
+    most: Real | None = None
     equals: str | None = None
     because: Text  # where the bounds come from
 

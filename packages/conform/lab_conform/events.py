@@ -5,12 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from lab.schema.load import Strict
+from lab.schema.load import Real, Strict
 
 MOST_EVENTS = 8
-Number = Annotated[float, Field(strict=False)]
-Positive = Annotated[Number, Field(gt=0)]
-NotNegative = Annotated[Number, Field(ge=0)]
+Positive = Annotated[Real, Field(gt=0)]
+NotNegative = Annotated[Real, Field(ge=0)]
 
 
 class When(Strict):
@@ -46,7 +45,7 @@ class Event(Strict):
     plus_rtts: NotNegative = 0.0  # of the base RTT
     way: Literal["down", "up"] = "down"
     drop: list[Annotated[int, Field(ge=0)]] | None = None  # the data packets (up: ACKs) to lose, counted from 0
-    loss_pct: Annotated[Number, Field(ge=0, le=100)] | None = None
+    loss_pct: Annotated[Real, Field(ge=0, le=100)] | None = None
     delay_ms: NotNegative | None = None
     rate_mbps: Positive | None = None
     for_s: Positive | None = None  # of what is no drop; none: until the end
@@ -78,7 +77,7 @@ class Link(Strict):
     rate_mbps: Positive = 20.0
     rtt_ms: Positive = 40.0
     buffer_pkts: Annotated[int, Field(ge=1)] = 1000
-    loss_pct: Annotated[Number, Field(ge=0, le=100)] = 0.0
+    loss_pct: Annotated[Real, Field(ge=0, le=100)] = 0.0
     queue: dict[str, Any] | None = None
     frames_ms: Positive | None = None  # ACKs gather so long and leave together
     up_rate_mbps: Positive | None = None

@@ -15,7 +15,7 @@ from pydantic import Field
 from lab.base.errors import field_error
 from lab.base.named_files import shown
 from lab.base.plain_file import write_whole
-from lab.schema.load import Strict, load
+from lab.schema.load import Real, Strict, load
 from lab_course.assignment import START, TEACHER, Assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope
@@ -41,8 +41,8 @@ class Expected(Strict):
     """expected.yml of a mistake: the points of each check, and phrases that the feedback must contain."""
 
     about: str = ""
-    points: dict[str, Annotated[float, Field(ge=0, strict=False)]] = {}
-    total: Annotated[float, Field(ge=0, strict=False)] | None = None
+    points: dict[str, Annotated[Real, Field(ge=0)]] = {}
+    total: Annotated[Real, Field(ge=0)] | None = None
     says: dict[str, str | list[str]] = {}
     edits: list[Edit] = []
     of_solution: bool = False  # what does not lie beside expected.yml is the solution's

@@ -112,4 +112,4 @@ def student_file(assignment: Assignment, student: str) -> str:
     """Return the student.yml of a student's folder."""
     seed = public_seed(assignment.name, student)
     about = "# Whose folder this is. The seed follows from the ID: leave both as they are."
-    return f"{about}\nstudent: {student}\nseed: {seed}\n"
+    return f'{about}\nstudent: "{student}"  # in quotes: 0123 alone is a number\nseed: {seed}\n'

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from lab_course import archive
 from lab_course.assignment import Assignment
 from lab_course.seeds import public_seed
-from lab_course.submission import open_submission
+from lab_course.submission import open_submission, student_file
 from small_assignment import handed_in, many_empty, small_assignment, tarred, zipped
 
 from lab.base.errors import UserError
@@ -216,6 +217,17 @@ def test_an_edited_seed_is_named_and_replaced(tmp_path: Path, small: Assignment)
     right = public_seed("small", "s1")
     fault = f"student.yml: seed=7: must be {right}, the seed of s1: graded with {right}"
     assert open_submission(folder, small).faults == [fault]
+
+
+@pytest.mark.parametrize("student", ["123456", "0123", "1e5", "no", "2026-11-27", "0x1F"])
+def test_the_file_of_a_student_whose_id_may_be_a_number(tmp_path: Path, small: Assignment, student: str) -> None:
+    """It is read by the lab, and by a notebook, which has YAML 1.1 alone."""
+    folder = handed_in(tmp_path / "in", own__c="")
+    text = student_file(small, student)
+    (folder / "student.yml").write_text(text)
+    found = open_submission(folder, small)
+    assert (found.student, found.faults) == (student, [])
+    assert yaml.safe_load(text)["student"] == student
 
 
 def test_another_students_file_is_named(tmp_path: Path, small: Assignment) -> None:

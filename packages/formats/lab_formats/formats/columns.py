@@ -66,11 +66,13 @@ def read(
     found = read_user_table(path, separator, header, _wanted(path, columns))
     specs = _specs(path, found, columns, step_s)
     table, behind = without_units(found.table, specs, missing + lost)
+    unstated = _unstated(found.table, table, specs)
     table, points = with_points(table, _numbered(specs), decimal, missing + lost)
-    points = [*behind, *points]
+    points = [*behind, *unstated, *points]
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []
+    about += [note for column in values if column.name == "rtt_ms" for note in _zero_note(column)]
     if step_s is None and not any(one.becomes in CLOCKS for one in specs):
         _refuse_amounts(path, specs)
         frame = pl.DataFrame([*values, *(table.text(label) for label in labels)])
@@ -144,6 +146,13 @@ def _with_unit_in_name(one: ColumnSpec, named: tuple[str, ...]) -> ColumnSpec:
     return replace(one, name=whole.pop()) if whole and one.name not in named else one
 
 
+def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]:
+    """Return a note on the columns whose unit is stated by no option, name or value."""
+    assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
+    words = ", ".join(f"{one.name} in {one.unit}" for one in assumed)
+    return [f"Assumed, for no unit is stated: {words}."] if words else []
+
+
 def _numbered(specs: list[ColumnSpec]) -> list[str]:
     """Return the columns that hold plain numbers."""
     return [one.name for one in specs if one.becomes != "lost" and one.form is None and one.unit != "date"]
@@ -190,6 +199,12 @@ def _in_spans(
 
 def _options_note(meaning: Meaning | None, zeros: str) -> str:
     return f"By the import's options, not by the file: the rates are {meaning or 'of unknown meaning'}, a 0 is {zeros}."
+
+
+def _zero_note(rtt: pl.Series) -> list[str]:
+    """Return a note on round trips of 0, which may be marks."""
+    zeros = int((rtt == 0).sum())
+    return [f"{zeros} round trips are 0, as measured: --set lost=0 takes them for lost probes."] if zeros else []
 
 
 def _check(path: Path, separator: str | None, meaning: str | None, *choices: str | None) -> None:

@@ -51,7 +51,7 @@ def read(
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")
     frame = _on_one_clock(path, tests)
     notes += [_meant(tests[0].udp), USER.format(user)]
-    return Recording(frame, "series", meaning, "iperf3-json", path.name, tuple(notes))
+    return Recording(frame, "series", meaning, "iperf3-json", path.name, tuple(notes), float(frame["t_s"][-1]))
 
 
 def _on_one_clock(path: Path, tests: list[Test]) -> pl.DataFrame:

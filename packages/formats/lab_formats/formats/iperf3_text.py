@@ -62,7 +62,8 @@ def read(
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")
     frame = one.frame(-float(one.starts_s[0]))
     meaning: Literal["goodput"] | None = None if one.udp else "goodput"
-    return Recording(frame, "series", meaning, "iperf3-text", path.name, (*notes, USER.format(user)))
+    length_s = float(frame["t_s"][-1])  # its last row has no values: it is the end
+    return Recording(frame, "series", meaning, "iperf3-text", path.name, (*notes, USER.format(user)), length_s)
 
 
 def _picked(path: Path, texts: list[Text], test: int | None) -> Text:

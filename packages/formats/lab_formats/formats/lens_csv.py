@@ -14,6 +14,7 @@ from lab_formats.reading.table import Table, read_table
 
 NAME = "lens-csv"
 CLOCK = "timestamp"
+UNITS = "The units (timestamp in s, rtt in ms) are the format's, not stated in the file."
 PING = frozenset({CLOCK, "rtt"})
 IRTT = PING | {"uplink", "downlink"}
 
@@ -28,8 +29,8 @@ def read(path: Path) -> Recording:
     table = read_table(path)
     if "uplink" in table.frame.columns:
         return _irtt(table)
-    note = "Only answers are in the file: the number of lost probes is not known."
-    return probes(NAME, table, CLOCK, counted(table, CLOCK), table.column("rtt", "rtt_ms"), None, note)
+    notes = (UNITS, "Only answers are in the file: the number of lost probes is not known.")
+    return probes(NAME, table, CLOCK, counted(table, CLOCK), table.column("rtt", "rtt_ms"), None, *notes)
 
 
 def _irtt(table: Table) -> Recording:

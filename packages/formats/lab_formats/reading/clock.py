@@ -2,6 +2,7 @@
 """A recorder's clock turned into t_s: seconds from the first row, strictly increasing."""
 
 import re
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from lab.base.errors import field_error
 from lab.traces.columns import LONGEST_S
 from lab_formats.reading.table import Table
+from lab_formats.reading.units import CLOCKS
 
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+UNITS = CLOCKS
 LARGEST = 4e18  # nanoseconds of an epoch fit, and a difference of two fits 64 bits
 EARLIEST_S, LATEST_S = 1e8, 1e10  # of an epoch: 1973 and 2286
 HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
@@ -43,7 +45,7 @@ def _refuse_epoch(table: Table, name: str, unit: str, first: float) -> None:
 def dated(table: Table, name: str, form: str | None = None) -> Seconds:
     """Read a clock of dates; without a form, ISO 8601 (a zone may be given in each row or in none)."""
     text = table.text(name)
-    times = _dates(text, form)
+    times = _dates(text, form, table.file)
     if rows := times.is_null().arg_true().to_list():
         raise table.error(
             table.row_of(rows[0]), name, text[rows[0]], f"a time like {form or '2024-01-31T12:34:56.789'}"
@@ -63,7 +65,8 @@ def ordered(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Lay columns on their clock, from 0; `sort` and `same` decide what may be done to a clock that does not increase.
 
-    Rows of one reading of a coarse clock are spread evenly until its next possible reading, `resolution_s` away.
+    Rows of one reading of a coarse clock are spread evenly until its next possible reading: `resolution_s` away, or
+    sooner where the clock itself shows steps that are shorter.
     """
     frame, notes = pl.DataFrame([pl.Series("t_s", t_s), *columns]), []
     back = np.flatnonzero(np.diff(t_s) < 0)
@@ -79,6 +82,7 @@ def ordered(
         if same == "refuse":
             row = int(repeated[0]) + 1
             raise table.error(table.row_of(row), name, table.text(name)[row], "later than in every other line")
+        resolution_s = min([resolution_s, *np.diff(np.unique(t_s)).round(9)])
         t_s = spread(t_s, resolution_s)
         over = "that second" if resolution_s == 1 else f"those {resolution_s:g} s"
         notes.append(f"{len(repeated)} rows had the time of the row before: spread evenly over {over}.")
@@ -120,9 +124,18 @@ def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.D
     return pl.concat([frame, empty]).sort("t_s"), [note]
 
 
-def _dates(text: pl.Series, form: str | None) -> pl.Series:
-    if form is not None:
+def in_form(text: pl.Series, form: str, stated: str, file: Path) -> pl.Series:
+    """Read dates of a form, missing where a text is of another one; `stated` is what the user wrote of it."""
+    try:
         return text.str.to_datetime(form, strict=False, time_unit="us")
+    except pl.exceptions.PolarsError:
+        rule = "a form of a whole time: %H with %M, and %I with %p ([mm:ss] counts from a start)"
+        raise field_error(file, "columns", f"[{stated}]", rule) from None
+
+
+def _dates(text: pl.Series, form: str | None, file: Path) -> pl.Series:
+    if form is not None:
+        return in_form(text, form, form, file)
     text = text.str.replace(r" ?(?:UTC|GMT)$", "Z").str.replace(r"(:\d\d),(\d+)", "$1.$2")  # ISO 8601 has both marks
     zoned = bool(text.str.contains(r"(?:Z|[+-]\d\d:?\d\d)$").all())
     whole = text.str.replace(" ", "T", literal=True).str.replace(r"Z$", "+00:00")

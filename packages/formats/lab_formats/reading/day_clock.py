@@ -2,11 +2,12 @@
 """Clocks without a date: hh:mm:ss, hh:mm, mm:ss, or a form such as %I:%M:%S %p; midnight may pass."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from lab_formats.reading.clock import Seconds
+from lab_formats.reading.clock import Seconds, in_form
 from lab_formats.reading.table import Table
 
 SECONDS = r"([0-5]\d(?:[.,]\d+)?)"
@@ -33,7 +34,7 @@ def resolution_s(unit: str) -> float:
 def of_day(table: Table, name: str, unit: str) -> tuple[Seconds, list[str]]:
     """Read a clock; it passes midnight where it falls by more than half a day, unless it counts hours beyond a day."""
     text = table.text(name)
-    read = _by_pattern(text, unit) if unit in PATTERNS else _by_form(text, unit)
+    read = _by_pattern(text, unit) if unit in PATTERNS else _by_form(text, unit, table.file)
     if rows := read.is_null().arg_true().to_list():
         raise table.error(table.row_of(rows[0]), name, text[rows[0]], f"a time like {unit}")
     t_s = read.to_numpy()
@@ -50,6 +51,6 @@ def _by_pattern(text: pl.Series, unit: str) -> pl.Series:
     return sum(parts[1:], parts[0])
 
 
-def _by_form(text: pl.Series, form: str) -> pl.Series:
-    times = ("1970-01-01 " + text).str.to_datetime(f"%Y-%m-%d {form}", strict=False, time_unit="us")
+def _by_form(text: pl.Series, form: str, file: Path) -> pl.Series:
+    times = in_form("1970-01-01 " + text, f"%Y-%m-%d {form}", form, file)
     return times.dt.epoch("us") / 1e6

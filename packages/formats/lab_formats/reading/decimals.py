@@ -10,6 +10,8 @@ from lab_formats.reading.table import Table
 
 MARKS = ("point", "comma")
 WITH_COMMA = r"^[+-]?\d*,\d+(?:[eE][+-]?\d+)?$"
+WITH_POINT = r"^[+-]?\d*\.\d+"
+MOST_LOOKED = 1000  # rows of a column that nobody wants
 MAY_BE_THOUSANDS = re.compile(r"^[+-]?[1-9]\d{0,2},\d{3}$")
 THOUSANDS = (
     r"^[+-]?\d{1,3}(?:(?:[ '_\x{a0}\x{202f}\x{2019}]\d{3})+(?:[.,]\d+)?|(?:,\d{3}){2,}|(?:\.\d{3}){2,}"
@@ -31,10 +33,12 @@ def with_points(
     if decimal == "point" or not any(found.any() for found in commas):
         for text, found in zip(texts, commas, strict=True):
             _refuse(table, text, found, "a number with a decimal point")
+        if decimal is None:
+            _refuse_points(table, texts)
         return table, []
     for text in texts:
         rule = "a number with a decimal comma, as others have it, and without thousands separators"
-        _refuse(table, text, text.str.contains(r"^[+-]?\d*\.\d+"), rule)
+        _refuse(table, text, text.str.contains(WITH_POINT), rule)
     certain = _certain(texts)
     if decimal is None and certain is None:
         rule = "written without thousands separators, or imported with --set decimal=comma: it may be either"
@@ -51,6 +55,21 @@ def with_points(
     ]
     note = [f"The decimal mark is a comma, as in {certain}."] if decimal is None else []
     return replace(table, frame=table.frame.with_columns(one.to_series() for one in pointed)), note
+
+
+def _refuse_points(table: Table, texts: list[pl.Series]) -> None:
+    """Refuse points where other columns of the table have decimal commas: there 1.203 may be a thousand."""
+    points = [text.str.contains(WITH_POINT) for text in texts]
+    if not any(found.any() for found in points):
+        return
+    named = {text.name for text in texts}
+    others = [table.text(name).head(MOST_LOOKED) for name in table.frame.columns if name not in {*named, "_row"}]
+    for other in others:
+        filled = other.filter(other != "")
+        if (certain := _certain([filled])) and filled.str.contains(rf"{WITH_COMMA}|^[+-]?\d+$").all():
+            rule = f"a number with a decimal comma, as {other.name} has it ({certain}), or --set decimal=point"
+            for text, found in zip(texts, points, strict=True):
+                _refuse(table, text, found, rule)
 
 
 def _without(text: pl.Series, marks: tuple[str, ...]) -> pl.Series:

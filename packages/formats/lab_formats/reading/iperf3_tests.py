@@ -48,9 +48,10 @@ class Test:
         return [self.rates_mbps, *(more.to_numpy() for name, more in self.more.items() if name in OTHER_WAY)]
 
     def frame(self, offset_s: float) -> pl.DataFrame:
-        """Lay the intervals out, ended by a row without values."""
+        """Lay the intervals out; a row without values begins each hole, and ends the last one."""
         rows = pl.DataFrame({"t_s": self.starts_s + offset_s, self.column: self.rates_mbps, **self.more})
-        return pl.concat([rows, pl.DataFrame({"t_s": [self.ends_s[-1] + offset_s]})], how="diagonal")
+        ends_s = self.ends_s[[*_holes(self.starts_s, self.ends_s), len(self.ends_s) - 1]]
+        return pl.concat([rows, pl.DataFrame({"t_s": ends_s + offset_s})], how="diagonal").sort("t_s")
 
     def without(self, leading: int) -> "Test":
         """Leave the first intervals out."""
@@ -111,7 +112,7 @@ def read_test(document: Node, number: int, user: str) -> Test:
     until = (
         [f"Test {number}: iperf3 ended with '{short(error.value)}': its intervals until then count."] if error else []
     )
-    notes = (*found, *words, *until)
+    notes = (*found, *words, *until, *_missing(number, starts, ends))
     test = Test(number, clock_s, udp, column, sent, starts, ends, _rates(sums, late), more, notes)
     return _without_hair(test)
 
@@ -161,6 +162,21 @@ def _check_times(document: Node, sums: list[Node], starts: Numbers, ends: Number
     wrong = np.flatnonzero((ends <= starts) | (np.diff(starts, prepend=-1.0) <= 0))
     if len(wrong):
         raise sums[wrong[0]].at("start").refuse("later than in the interval before, and earlier than its end")
+    early = np.flatnonzero(starts[1:] < ends[:-1] - HAIR * np.median(ends - starts)) + 1
+    if len(early):
+        raise sums[early[0]].at("start").refuse("no earlier than the end of the interval before")
+
+
+def _holes(starts: Numbers, ends: Numbers) -> NDArray[np.int64]:
+    """Return the intervals behind which one or more are missing."""
+    return np.flatnonzero(starts[1:] - ends[:-1] > HAIR * np.median(ends - starts))
+
+
+def _missing(number: int, starts: Numbers, ends: Numbers) -> list[str]:
+    """Return a note on the holes between a test's intervals."""
+    holes = _holes(starts, ends)
+    hole_s = float(np.sum(starts[holes + 1] - ends[holes]))
+    return [f"Test {number}: {len(holes)} holes between its intervals, {hole_s:.1f} s: missing."] if len(holes) else []
 
 
 def _more(sums: list[Node]) -> tuple[dict[str, pl.Series], list[str]]:

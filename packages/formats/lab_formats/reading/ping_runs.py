@@ -19,6 +19,7 @@ from lab_formats.reading.text import line_error
 Whole = NDArray[np.int64]
 WRAP = 65_536  # icmp_seq has 16 bits
 COMMON_S, DAY_S = 1.0, 86_400.0
+ZONE = r" ([A-Z]{3,5}|[+-]\d\d(?:\d\d)?)(?: \d{4})?$"  # which `date` writes behind the time
 CLOCKED = "t_s is when a probe was sent: the line's clock less the RTT; lost probes lie evenly between."
 
 
@@ -128,6 +129,10 @@ def _stamps(path: Path, answered: pl.DataFrame) -> pl.Series:
     bad = (values.is_null() | ~values.is_finite()).fill_null(True).arg_true()
     if len(bad):
         raise line_error(path, answered["line"][bad[0]], "clock", text[bad[0]], "epoch seconds or a date in each line")
+    zones = text.str.extract(ZONE, 1).fill_null("")
+    if len(other := (zones != zones[0]).arg_true()):
+        rule = f"of one zone, '{zones[0]}' as in the lines before: what names of zones mean is not known"
+        raise line_error(path, answered["line"][other[0]], "clock", text[other[0]], rule)
     return values
 
 

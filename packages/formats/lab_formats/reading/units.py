@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.errors import field_error
+from lab_formats.reading.unit_names import shown_units
 
 TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
-BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
+BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "GB/s": 8e3, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
 SHORT = {"": "bit/s", "k": "kbit/s", "K": "kbit/s", "M": "Mbit/s", "G": "Gbit/s"}  # as in Mbps and Mb/s
 ALIASES = {f"{scale}{word}": unit for scale, unit in SHORT.items() for word in ("bps", "b/s", "bit/s", "bits/s")}
 PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
@@ -21,7 +22,7 @@ PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
     "MB/interval": 8.0,
 }
 RATES = BITS_MBPS | BYTES_MBPS | PER_INTERVAL
-CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "day": 86_400.0}
 UNITS: dict[str, dict[str, float]] = {
     "t_s": CLOCKS,
     "rate_down_mbps": RATES,
@@ -43,9 +44,6 @@ OWN = {
     "delay_ms": "ms",
     "loss_pct": "%",
 }
-IN_NAME = re.compile(r"(?:^|[^a-zA-Z])(?P<word>[kKmMgG]?(?:bps|Bps|b/s|B/s|bits?/s)|[mun]?s|[mu]?sec)\W*$")  # its unit
-WORDS = {"Bps": "B/s", "kBps": "kB/s", "KBps": "kB/s", "MBps": "MB/s", "mbps": "Mbit/s", "gbps": "Gbit/s"}
-WORDS |= {"sec": "s", "msec": "ms", "usec": "us"}
 PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+?)(?: *\[(?P<unit>[^\]]*)\])?$")
 DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
 
@@ -59,6 +57,7 @@ class ColumnSpec:
     unit: str  # "" where none can be
     scale: float | None  # from the file's unit to the recording's; None for dates and flags
     form: str | None  # of dates
+    stated: bool = True  # whether the options or its name state its unit
 
 
 def parse_columns(file: Path, text: str) -> list[ColumnSpec]:
@@ -77,15 +76,28 @@ def check_unit(file: Path, one: ColumnSpec) -> None:
         raise field_error(file, "columns", f"{one.becomes} [{one.unit}]", f"in one of {', '.join(UNITS[one.becomes])}")
 
 
-def _own_unit(file: Path, becomes: str, name: str) -> str:
-    """Return the unit of a recording's column; UserError where the name in the file shows another one."""
-    own, match = OWN.get(becomes, ""), IN_NAME.search(name)
-    word = WORDS.get(match["word"], match["word"]) if match else own
-    shown = ALIASES.get(word, word)
-    if shown in UNITS[becomes] and UNITS[becomes][shown] != UNITS[becomes][own]:
-        rule = f"given with its unit, as {becomes}={name} [{shown}]: without one it is in {own}"
+def _own_unit(file: Path, becomes: str, name: str) -> tuple[str, bool]:
+    """Return the unit of a recording's column, and whether the name shows it; UserError where it shows another one."""
+    own, known = OWN.get(becomes, ""), UNITS[becomes]
+    shown = [unit for unit in shown_units(becomes, name) if unit in known]
+    if any(known[unit] != known[own] for unit in shown):
+        units = " or ".join(f"[{unit}]" for unit in shown)
+        rule = f"given with its unit, as {becomes}={name} {units}: without one it is in {own}"
         raise field_error(file, "columns", f"{becomes}={name}", rule)
-    return own
+    return own, bool(shown) or not own
+
+
+def _form(file: Path, unit: str) -> str:
+    """Return a form as chrono has it, where Python's %f would be nanoseconds, and %Z anything."""
+    form = unit.replace(".%f", "%.f")
+    if "%Z" in form:
+        rule = "a form with %z, or with the zone's own letters: what names of zones mean is not known"
+        raise field_error(file, "columns", f"[{unit}]", rule)
+    if "%f" in form:
+        raise field_error(
+            file, "columns", f"[{unit}]", "a form with %.f for a fraction with its point, else %3f or %6f"
+        )
+    return form
 
 
 def _parse(file: Path, part: str) -> ColumnSpec:
@@ -95,9 +107,10 @@ def _parse(file: Path, part: str) -> ColumnSpec:
     becomes, name = match["becomes"], match["name"].strip()
     if becomes not in UNITS:
         raise field_error(file, "columns", becomes, f"one of {', '.join(UNITS)}")
-    unit = match["unit"] if match["unit"] is not None else _own_unit(file, becomes, name)
+    unit, stated = (match["unit"], True) if match["unit"] is not None else _own_unit(file, becomes, name)
     scale = UNITS[becomes].get(ALIASES.get(unit, unit) if becomes in RATE_COLUMNS else unit)
     if becomes == "t_s" and unit.startswith(DATES):
+        unit = _form(file, unit)
         return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)
     if scale is None and (unit or UNITS[becomes]):
         known = ", ".join(
@@ -107,4 +120,4 @@ def _parse(file: Path, part: str) -> ColumnSpec:
             ]
         )
         raise field_error(file, "columns", f"{becomes} [{unit}]", f"in one of {known or 'no unit'}")
-    return ColumnSpec(becomes, name, unit, scale, None)
+    return ColumnSpec(becomes, name, unit, scale, None, stated)

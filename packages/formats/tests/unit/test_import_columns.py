@@ -35,6 +35,13 @@ def test_rates_come_in_seven_units(tmp_path: Path, unit: str, value: str) -> Non
     assert recording.frame["rate_up_mbps"].to_list() == pytest.approx([2.0, 2.0])
 
 
+@pytest.mark.parametrize(("unit", "seconds"), [("min", 60), ("h", 3600), ("day", 86_400)])
+def test_clocks_come_in_long_units_too(tmp_path: Path, unit: str, seconds: int) -> None:
+    text = "t,rtt\n45231.5,1\n45231.75,1\n"  # as a spreadsheet counts days
+    frame = read(tmp_path, text, columns=f"t_s=t [{unit}],rtt_ms=rtt").frame
+    assert frame["t_s"].to_list() == [0.0, seconds / 4]
+
+
 @pytest.mark.parametrize(("unit", "step"), [("s", "1"), ("ms", "1000"), ("us", "1000000"), ("ns", "1000000000")])
 def test_clocks_come_in_four_units_and_count_from_the_first_row(tmp_path: Path, unit: str, step: str) -> None:
     first = 1_700_000_000 * int(step)
@@ -52,6 +59,8 @@ def test_clocks_come_in_four_units_and_count_from_the_first_row(tmp_path: Path, 
         ("date", ("2024-01-02T03:04:05Z", "2024-01-02T03:04:06.500000Z")),
         ("date", ('"2024-01-02 03:04:05,000"', '"2024-01-02 03:04:06,500"')),  # as loggers write it
         ("%d.%m.%Y %H-%M-%S%.f", ("02.01.2024 03-04-05", "02.01.2024 03-04-06.5")),
+        ("%d.%m.%Y %H:%M:%S.%f", ("02.01.2024 03:04:05.000000", "02.01.2024 03:04:06.500000")),  # as Python has it
+        ("%H:%M:%S.%f", ("03:04:05.0", "03:04:06.5")),
     ],
 )
 def test_clocks_may_be_dates(tmp_path: Path, form: str, times: tuple[str, str]) -> None:
@@ -65,6 +74,15 @@ def test_a_loss_may_be_a_mark_in_the_rtt(tmp_path: Path) -> None:
     ).frame
     assert frame["rtt_ms"].to_list() == [10.0, None, None]
     assert frame["lost"].to_list() == [False, True, False]  # an empty cell is missing, not lost
+
+
+def test_round_trips_of_0_are_named_for_they_may_be_marks(tmp_path: Path) -> None:
+    note = "1 round trips are 0, as measured: --set lost=0 takes them for lost probes."
+    text, columns = "t,rtt\n0,10\n1,0\n", "t_s=t,rtt_ms=rtt"
+    assert note in read(tmp_path, text, columns=columns).notes
+    lost = read(tmp_path, text, columns=columns, lost=("0",))
+    assert lost.frame["lost"].to_list() == [False, True]
+    assert note not in lost.notes
 
 
 def test_a_loss_may_be_a_column(tmp_path: Path) -> None:
@@ -106,6 +124,13 @@ def test_rows_of_one_time_are_spread_only_where_that_is_requested(tmp_path: Path
         read(tmp_path, text, columns="t_s=t,rtt_ms=rtt")
     frame = read(tmp_path, text, columns="t_s=t,rtt_ms=rtt", same_time="spread").frame
     assert frame["t_s"].to_list() == [0.0, 1.0, 1.5]
+
+
+def test_rows_of_one_time_of_a_fine_clock_are_spread_until_its_next_reading(tmp_path: Path) -> None:
+    text = "t,r\n0,10\n100,20\n100,30\n200,40\n"
+    found = read(tmp_path, text, columns="t_s=t [ms],rate_up_mbps=r", same_time="spread")
+    assert found.frame["t_s"].to_list() == pytest.approx([0.0, 0.1, 0.15, 0.2])
+    assert found.frame["rate_up_mbps"].to_list() == [10.0, 20.0, 30.0, 40.0]
 
 
 def test_a_rate_of_0_means_what_the_option_states(tmp_path: Path) -> None:
@@ -169,6 +194,13 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
         ({"columns": "t_s=t,speed=rtt"}, "columns=speed: must be one of t_s, rate_down_mbps"),
         ({"columns": "t_s=t,rtt_ms=rtt [miles]"}, r"columns=rtt_ms [miles]: must be in one of s, ms, us, ns"),
         ({"columns": "t_s=t,rtt_ms"}, "columns=rtt_ms: must be like rate_down_mbps=DL_bitrate [kbit/s]"),
+        ({"columns": "t_s=t [%H:%M:%S:%f],rtt_ms=rtt"}, "[%H:%M:%S:%f]: must be a form with %.f for a fraction"),
+        (
+            {"columns": "t_s=t [%F %T %Z],rtt_ms=rtt"},
+            "[%F %T %Z]: must be a form with %z, or with the zone's own letters",
+        ),
+        ({"columns": "t_s=t [%M:%S],rtt_ms=rtt"}, "columns=[%M:%S]: must be a form of a whole time: %H with %M"),
+        ({"columns": "t_s=t [%F %I:%M:%S],rtt_ms=rtt"}, "columns=[%F %I:%M:%S]: must be a form of a whole time"),
         ({"columns": "t_s=t_ms"}, "columns=t_s=t_ms: must be given with its unit, as t_s=t_ms [ms]: without one"),
         (
             {"columns": "rate_down_mbps=DL (KBps)"},
@@ -189,6 +221,77 @@ def test_words_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, Any
     with pytest.raises(UserError) as refused:
         read(tmp_path, "t,rtt\n0,10\n", **options)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("becomes", "name", "units"),
+    [
+        ("rate_down_mbps", "Throughput (KB/s)", "[kB/s]"),
+        ("rate_down_mbps", "DL Kbits/sec", "[kbit/s]"),  # as iperf writes it
+        ("rate_down_mbps", "DL MBytes/sec", "[MB/s] or [MiB/s]"),
+        ("rate_down_mbps", "DL MiB/s", "[MiB/s]"),
+        ("rate_down_mbps", "DL GB/s", "[GB/s]"),
+        ("rate_down_mbps", "gbit/s", "[Gbit/s]"),
+        ("rate_down_mbps", "dl_kB_s", "[kB/s]"),
+        ("rate_down_mbps", "MiB per second", "[MiB/s]"),
+        ("rate_down_mbps", "DL (kB)", "[kB/s] or [kB/interval]"),
+        ("rate_down_mbps", "dl_MB", "[Mbit/s] or [MB/s] or [MB/interval]"),
+        ("rate_down_mbps", "kb", "[kbit/s] or [kbit/interval]"),
+        ("rate_down_mbps", "kilobits per second", "[kbit/s]"),
+        ("rate_up_mbps", "bits_per_second", "[bit/s]"),  # of iperf3's JSON
+        ("rate_up_mbps", "bytes", "[B/s] or [B/interval]"),
+        ("rate_up_mbps", "ul_kbps_mean", "[kbit/s]"),
+        ("rate_up_mbps", "ulkbps", "[kbit/s]"),
+        ("rate_up_mbps", "uplinkKbps", "[kbit/s]"),
+        ("rate_up_mbps", "uplinkThroughputBps", "[bit/s] or [B/s]"),  # bits of a dish, bytes of others
+        ("rate_up_mbps", "UL_MBPS", "[Mbit/s] or [MB/s]"),
+        ("t_s", "elapsedMs", "[ms]"),
+        ("t_s", "time_us_utc", "[us]"),
+        ("t_s", "time_\N{MICRO SIGN}s", "[us]"),
+        ("t_s", "milliseconds", "[ms]"),
+        ("t_s", "Time (min)", "[min]"),
+        ("t_s", "hours", "[h]"),
+        ("duration_s", "days", "[day]"),
+        ("rtt_ms", "rttUs", "[us]"),
+        ("rtt_ms", "rtt_\N{GREEK SMALL LETTER MU}s", "[us]"),
+        ("rtt_ms", "rtt_us_mean", "[us]"),
+        ("rtt_ms", "RTT in seconds", "[s]"),
+        ("loss_pct", "loss_ratio", "[share]"),
+    ],
+)
+def test_a_name_that_shows_another_unit_requires_the_unit(tmp_path: Path, becomes: str, name: str, units: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, f"t,{name}\n0,1\n", columns=f"{becomes}={name}")
+    assert f"must be given with its unit, as {becomes}={name} {units}: without one it is in" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("becomes", "name", "value"),
+    [
+        ("rate_down_mbps", "DL Mbits/sec", 12.0),
+        ("rate_down_mbps", "dlMbps", 12.0),
+        ("rate_down_mbps", "MBit/s", 12.0),
+        ("rate_down_mbps", "mb_s", 12.0),
+        ("rate_down_mbps", "Mb", 12.0),
+        ("rtt_ms", "rtt_min", 12.0),  # the least one
+        ("rtt_ms", "popPingLatencyMs", 12.0),
+        ("rtt_ms", "the user's RTT in ms", 12.0),
+        ("rtt_ms", "QoS ms", 12.0),
+        ("loss_pct", "loss ratio (%)", 12.0),
+        ("loss_pct", "lossPercent", 12.0),
+    ],
+)
+def test_a_name_that_shows_the_recordings_own_unit_requires_none(
+    tmp_path: Path, becomes: str, name: str, value: float
+) -> None:
+    found = read(tmp_path, f"time_s,{name}\n0,12\n1,12\n", columns=f"t_s=time_s,{becomes}={name}")
+    assert found.frame[becomes].to_list() == [value, value]
+    assert any("Assumed" in note for note in found.notes) == (name == "rtt_min")
+
+
+def test_a_unit_that_is_assumed_is_stated(tmp_path: Path) -> None:
+    found = read(tmp_path, "t,r,rtt\n0,12 Mbit/s,40\n1,13 Mbit/s,41\n", columns="t_s=t,rate_down_mbps=r,rtt_ms=rtt")
+    assert "Assumed, for no unit is stated: t in s, rtt in ms." in found.notes
 
 
 @needs_real

@@ -9,7 +9,8 @@ import pytest
 from test_import_iperf3 import interval, iperf3_test, written
 
 from lab.base.errors import UserError
-from lab.traces import importers
+from lab.links.recorded import Series, load_series
+from lab.traces import importers, recording
 
 FIELD = Path(__file__).parents[1] / "data"
 LOCAL = "[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201\n"
@@ -306,6 +307,31 @@ def test_an_interrupted_test_has_the_intervals_before_that(tmp_path: Path, proto
     )
 
 
+@pytest.mark.parametrize("protocol", ["TCP", "UDP"])
+def test_a_link_of_a_test_lasts_as_long_as_the_test(tmp_path: Path, protocol: str) -> None:
+    """The row without values at its end is none that lasts as long as the others do."""
+    document = iperf3_test(*(interval(at, at + 1, 10 * at + 10, lost_percent=0) for at in range(5)), protocol=protocol)
+    found = importers.read(written(tmp_path, document), **({"ramp": "keep"} if protocol == "TCP" else {}))
+    recording.write(found, tmp_path / "mine.parquet")
+    series = load_series(Series(file="mine.parquet"), ("rate_down_mbps",), tmp_path / "mine.yml", "down.rate_mbps")
+    assert (series.length_s, series.nominal()) == (5.0, 30.0)
+    file = tmp_path / "iperf.txt"
+    file.write_text(IPERF3 + row(0, "8.4 Mbits") + row(1, "8.4 Mbits"))
+    assert importers.read(file).length_s == 2.0
+
+
+def test_a_rate_does_not_hold_over_intervals_that_are_missing(tmp_path: Path) -> None:
+    found = importers.read(written(tmp_path, iperf3_test(*(interval(at, at + 1, 8) for at in (0, 1, 5, 6)))))
+    assert found.frame.rows() == [(0, 8), (1, 8), (2, None), (5, 8), (6, 8), (7, None)]
+    assert "Test 1: 1 holes between its intervals, 3.0 s: missing." in found.notes
+
+
+def test_intervals_that_overlap_are_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, iperf3_test(interval(0, 1, 8), interval(0.5, 2, 8)))
+    with pytest.raises(UserError, match=r"intervals\[1\]\.sum\.start=0\.5: must be no earlier than the end of the"):
+        importers.read(file)
+
+
 def test_a_list_of_tests_is_read_as_one_after_the_other(tmp_path: Path) -> None:
     tests = [iperf3_test(interval(0, 1, 5), clock=clock) for clock in (100, 160)]
     file = tmp_path / "list.json"
@@ -335,8 +361,8 @@ def test_a_line_of_words_before_or_behind_the_json_is_passed_over_with_a_note(tm
 def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path) -> None:
     document = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0)
     document["start"] |= {"accepted_connection": {"host": "192.0.2.2", "port": 1}}
-    recording = importers.read(written(tmp_path, document))
-    assert not any("what was sent" in note for note in recording.notes)
+    found = importers.read(written(tmp_path, document))
+    assert not any("what was sent" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def test_lenss_csv_of_irtt_has_a_clock_in_ns_and_three_marks_of_loss(tmp_path: P
 def test_lenss_csv_of_ping_knows_no_losses(tmp_path: Path) -> None:
     recording = read(tmp_path, "timestamp,rtt\n1705744800.533641,91.8\n1705744800.55492,96.5\n")
     assert recording.frame.columns == ["t_s", "rtt_ms"]
+    assert "The units (timestamp in s, rtt in ms) are the format's, not stated in the file." in recording.notes
     assert any("the number of lost probes is not known" in note for note in recording.notes)
 
 

@@ -72,6 +72,16 @@ def test_a_clock_before_each_line_times_the_probes(tmp_path: Path, clocks: list[
     assert read(tmp_path, text).frame["t_s"].to_list() == pytest.approx(times_s, abs=1e-6)
 
 
+def test_a_clock_whose_zone_changes_by_name_is_refused(tmp_path: Path) -> None:
+    """An hour would pass in a second at the begin of summer time."""
+    clocks = ("Sun Mar 31 01:59:59 CET 2024: ", "Sun Mar 31 03:00:00 CEST 2024: ")
+    text = HEAD + "bytes of data.\n" + "".join(clock + REPLY.format(at) for at, clock in enumerate(clocks, 1))
+    with pytest.raises(
+        UserError, match=r"line 3: clock=Sun Mar 31 03:00:00 CEST 2024: must be of one zone, 'CET' as in"
+    ):
+        read(tmp_path, text)
+
+
 HEAD = "PING 192.0.2.1 (192.0.2.1) 56(84) "
 
 

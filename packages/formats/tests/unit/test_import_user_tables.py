@@ -8,6 +8,7 @@ import pytest
 from test_import_columns import read
 
 from lab.base.errors import UserError
+from lab.links.recorded import Series, load_series
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
 
@@ -43,6 +44,11 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "decimal commas": ("t;r\n0,0;12,0\n1,0;13,0\n", {}),
     "decimal commas in quotes": ('t,r\n"0,0","12,0"\n"1,0","13,0"\n', {}),
     "decimal commas by the option": ("t;r\n0,000;12,000\n1,000;13,000\n", {"decimal": "comma"}),
+    "decimal points, although another column has commas": (
+        "t;r;x\n0;12.0;1,5\n1;13.0;2\n",
+        {"decimal": "point"},
+    ),
+    "decimal points, and a column of lists and words": ('t,r,x\n0,12.0,"1,5"\n1,13.0,"1,5,7"\n', {}),
     "no header, and an empty last column": ("0;12;\n1;13;\n", {"columns": "t_s=1,rate_down_mbps=2", "header": False}),
     "an index as the clock, named by its place": (",r\n0,12\n1,13\n", {"columns": "t_s=1,rate_down_mbps=r"}),
     "JSON, a list of objects": ('[{"t": 0, "r": 12}, {"t": 1, "r": 13}]', {}),
@@ -129,6 +135,27 @@ def test_the_length_of_durations_is_kept_in_the_store(tmp_path: Path) -> None:
     assert recording.scan(tmp_path / "mine.parquet").length_s == 5.0
 
 
+@pytest.mark.parametrize(
+    ("rates", "length_s", "nominal_mbps"),
+    [("-,10,20", 10.0, 15.0), ("10,20,-", 15.0, 50 / 3), ("10,-,20", 15.0, 40 / 3)],
+)
+def test_a_link_lasts_from_the_first_value_on(tmp_path: Path, rates: str, length_s: float, nominal_mbps: float) -> None:
+    text = "d,r\n" + "".join(f"5,{rate}\n" for rate in rates.split(","))
+    found = read(tmp_path, text, columns="duration_s=d,rate_down_mbps=r", missing=("-",))
+    recording.write(found, tmp_path / "mine.parquet")
+    series = load_series(Series(file="mine.parquet"), ("rate_down_mbps",), tmp_path / "mine.yml", "down.rate_mbps")
+    assert (series.length_s, series.nominal()) == pytest.approx((length_s, nominal_mbps))
+
+
+def test_a_link_of_no_value_is_refused(tmp_path: Path) -> None:
+    found = read(tmp_path, "d,r\n5,-\n5,-\n", columns="duration_s=d,rate_down_mbps=r", missing=("-",))
+    recording.write(found, tmp_path / "mine.parquet")
+    with pytest.raises(
+        UserError, match=r"down\.rate_mbps=mine\.parquet: must be a recording of at least two rows, with"
+    ):
+        load_series(Series(file="mine.parquet"), ("rate_down_mbps",), tmp_path / "mine.yml", "down.rate_mbps")
+
+
 def test_rows_of_a_minute_are_spread_over_it(tmp_path: Path) -> None:
     text = "t,r\n12:01,1\n12:01,2\n12:01,3\n12:02,4\n"
     found = read(tmp_path, text, columns="t_s=t [hh:mm],rate_down_mbps=r", same_time="spread")
@@ -150,6 +177,11 @@ AMOUNT = "t_s=t,rate_down_mbps=r [B/interval]"
         ("t;r\n0;1.203,5\n", {}, "line 2: r=1.203,5: must be a number without thousands separators"),
         ("t,r\n0,1 203\n", {}, "line 2: r=1 203: must be a number without thousands separators"),
         ("t;r\n0;12,5\n1;12.5\n", {}, "line 3: r=12.5: must be a number with a decimal comma, as others have it"),
+        (
+            "t;r;x\n0;900;1,5\n1;1.203;2\n",
+            {},
+            "line 3: r=1.203: must be a number with a decimal comma, as x has it (1,5)",
+        ),
         ("t;r\n0;12,5\n", {"decimal": "point"}, "line 2: r=12,5: must be a number with a decimal point"),
         ("t,r\n0,12 Mbit/s\n1,900 kbit/s\n", {}, "line 2: r=12 Mbit/s: must be a number"),
         ("t,r\n0,12 Mbit/s\n1,13\n", {}, "line 2: r=12 Mbit/s: must be a number"),
