@@ -25,6 +25,7 @@ class Inferred:
     jitter_ms: float  # of the way down without a queue
     mss_bytes: int
     length_s: float
+    near_ms: float = 0.0  # which the capture's own end took to answer the handshake, where not at once
 
     @property
     def base_s(self) -> float:

@@ -67,7 +67,7 @@ def show_link(inferred: Inferred, side: str, console: Console) -> None:
 
 
 def link_lines(inferred: Inferred, side: str) -> list[str]:
-    """Return the link in two sentences, and a third where its way down varies by itself."""
+    """Return the link in two sentences, and more where its way down varies by itself or an end is not near."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
@@ -76,7 +76,16 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
         *_varying(inferred),
+        *_not_near(inferred),
     ]
+
+
+def _not_near(inferred: Inferred) -> list[str]:
+    """Return that the end at which the capture was taken did not answer at once: it may lie further on."""
+    if not inferred.near_ms:
+        return []
+    took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
+    return [f"{took}: if the capture was not taken at it, the base RTT is longer by as much"]
 
 
 def _varying(inferred: Inferred) -> list[str]:
