@@ -67,7 +67,7 @@ def show_link(inferred: Inferred, side: str, console: Console) -> None:
 
 
 def link_lines(inferred: Inferred, side: str) -> list[str]:
-    """Return the link in two sentences, and more where its way down varies by itself or an end is not near."""
+    """Return the link in two sentences, and one more for each thing by which its numbers may be others."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
@@ -77,6 +77,7 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         _queue(inferred, known),
         *_varying(inferred),
         *_not_near(inferred),
+        *_running_apart(inferred),
     ]
 
 
@@ -94,6 +95,14 @@ def _varying(inferred: Inferred) -> list[str]:
         return []
     varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
     return [f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"]
+
+
+def _running_apart(inferred: Inferred) -> list[str]:
+    """Return that the base RTT rests on moments far from each other, between which the clocks ran apart."""
+    if not inferred.apart_ms:
+        return []
+    words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
+    return [f"the way up changes steadily, as between two clocks that run apart: {words}"]
 
 
 def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
