@@ -10,6 +10,8 @@ from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
 from lab_whatif.measures import measured
+from lab_whatif.path import at_sender
+from lab_whatif.segments import of_capture
 from lab_whatif.shown import link_lines
 from whatif_captures import Download, Frame, Known, written
 
@@ -96,6 +98,14 @@ def test_slow_start_ends_with_the_report_of_the_first_loss(tmp_path: Path, side:
     assert 0 < numbers.exit_s - numbers.first_loss_s < 0.1
     assert numbers.mark_s[5] == pytest.approx(5e6 * 8 / 20e6, rel=0.15)
     assert numbers.mark_s[20] is None
+
+
+def test_what_was_sent_again_for_nothing_shortens_no_round_trip(tmp_path: Path) -> None:
+    """A late packet's ACK, soon after its second copy was sent, is not that copy's."""
+    known = Known(most_window=120, late_share=0.01)
+    path = at_sender(of_capture(written(tmp_path / "x.pcap", Download(known).server, known), []))
+    assert path is not None
+    assert abs(path.base_rtt_ms - RTT_MS) <= known.stamp_ms
 
 
 @pytest.mark.parametrize(("side", "per_s"), [("client", -5e-4), ("server", 5e-4)])
