@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab_whatif.capacity import busy_gaps, capacity
+from lab_whatif.capacity import busy_gaps, capacity, overtaken
 from lab_whatif.path import Path
 from lab_whatif.queue import Buffer, buffer_of
 
@@ -59,6 +59,11 @@ class Inferred:
         waits = pl.DataFrame({"step": (up.depart_s // self.step_s), "wait_s": (up.least_s + up.most_s) / 2})
         apart_s = waits.select((pl.col("wait_s") - pl.col("wait_s").median().over("step")).abs())
         return float(apart_s["wait_s"].quantile(0.9) or 0.0) * 1e3
+
+    @property
+    def overtaken_pct(self) -> float:
+        """Return the share of packets that were late by themselves, as others that were sent later show."""
+        return float(overtaken(self.path.down, self.path.step_ms / 1e3).mean()) * 100
 
     @property
     def apart_ms(self) -> float:

@@ -18,6 +18,7 @@ from lab_whatif.verdict import Compared, marks
 DIGITS = {"s": 2, "MB": 1, "ms": 0, "packets": 0}
 KIND_WORDS = {"tail": "drops what exceeds", "threshold": "drops a share above", "at least": "holds at least"}
 MB = 1e6
+MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 
 
 def sentences(
@@ -90,10 +91,13 @@ def _not_near(inferred: Inferred) -> list[str]:
 
 
 def _varying(inferred: Inferred) -> list[str]:
-    """Return that the way down varies without a queue: what waits so much is taken for one."""
-    if inferred.jitter_ms <= MARGIN_S * 1e3 + inferred.path.step_ms:
+    """Return that the way down varies without a queue, or that packets overtake: what waits so is taken for one."""
+    if inferred.jitter_ms > MARGIN_S * 1e3 + inferred.path.step_ms:
+        varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
+    elif inferred.overtaken_pct > MOST_OVERTAKEN_PCT:
+        varies = f"{inferred.overtaken_pct:.1f} % of the packets were overtaken, so that others may be late too"
+    else:
         return []
-    varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
     return [f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"]
 
 

@@ -15,6 +15,8 @@ from lab_whatif.segments import of_capture
 from lab_whatif.shown import link_lines
 from whatif_captures import Download, Frame, Known, written
 
+from lab.base.errors import UserError
+
 RTT_MS = 50.0
 
 
@@ -106,6 +108,17 @@ def test_what_was_sent_again_for_nothing_shortens_no_round_trip(tmp_path: Path) 
     path = at_sender(of_capture(written(tmp_path / "x.pcap", Download(known).server, known), []))
     assert path is not None
     assert abs(path.base_rtt_ms - RTT_MS) <= known.stamp_ms
+
+
+def test_a_late_packet_is_no_backlog(tmp_path: Path) -> None:
+    """A fiftieth is late by 24 ms, so that the sender does not fill the link; of 4 ms a line says that it happens."""
+    idle = Known(rate_mbps=8, one_way_ms=60, late_share=0.02, late_ms=24, buffer_bytes=360_000, size_bytes=3_000_000)
+    with pytest.raises(UserError, match="steps of 100 ms with a backlog="):
+        inferred(tmp_path, idle, "client")
+    full = Known(rate_mbps=8, most_window=80, late_share=0.02, late_ms=4, size_bytes=3_000_000)
+    found = inferred(tmp_path, full, "client")
+    assert found.capacity["rate_mbps"].median() == pytest.approx(8, rel=0.01)
+    assert "% of the packets were overtaken" in link_lines(found, "receiver")[-1]
 
 
 @pytest.mark.parametrize(("side", "per_s"), [("client", -5e-4), ("server", 5e-4)])
