@@ -20,6 +20,7 @@ class Arrivals:
     row: Numbers
     sent_s: Seconds
     arrival_s: Seconds
+    once: NDArray[np.bool_]  # which were sent once: of others it is not known for sure which copy arrived
     shortest_round_s: float  # from a segment's sending to what reported it, both of the capture's clock
 
 
@@ -47,6 +48,7 @@ class _Board:
         self.seq, self.end = segments.seq[self.row], end[self.row]
         self.sent_row = self.row.copy()
         self.arrival_s = np.full(len(self.row), np.nan)
+        self.once = np.ones(len(self.row), dtype=np.bool_)
         self.highest, self.cumulative = 0, 0
         self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
         self.shortest_s = np.inf
@@ -59,6 +61,7 @@ class _Board:
             return
         places = slice(int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.seq, end)))
         missing = np.isnan(self.arrival_s[places])
+        self.once[places] &= ~missing
         self.sent_row[places] = np.where(missing, row, self.sent_row[places])
 
     def acknowledge(self, row: int, stamp_s: float) -> None:
@@ -87,7 +90,7 @@ class _Board:
     def result(self) -> Arrivals:
         seen = ~np.isnan(self.arrival_s)
         row = self.sent_row[seen]
-        return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen], self.shortest_s)
+        return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen], self.once[seen], self.shortest_s)
 
 
 def _shortest_round_s(segments: Segments) -> float:

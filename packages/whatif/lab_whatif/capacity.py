@@ -16,9 +16,15 @@ WHOLE = 0.9
 
 
 def busy_gaps(down: Down, step_s: float) -> NDArray[np.bool_]:
-    """Return which packets entered the bottleneck before the one in front of them left it."""
+    """Return which packets entered the bottleneck before the one in front of them left it; none that was overtaken."""
     gap_s = np.diff(down.arrival_s, prepend=-np.inf)
-    return np.asarray(down.wait_s > gap_s + max(MARGIN_S, 2 * step_s))
+    return np.asarray((down.wait_s > gap_s + max(MARGIN_S, 2 * step_s)) & ~overtaken(down, step_s))
+
+
+def overtaken(down: Down, step_s: float) -> NDArray[np.bool_]:
+    """Return which packets arrived behind one that was sent later: they were late by themselves, not in a queue."""
+    sent_s = down.arrival_s - down.wait_s
+    return np.asarray(sent_s < np.maximum.accumulate(sent_s) - max(MARGIN_S, 2 * step_s))
 
 
 def capacity(down: Down, stamp_step_s: float, step_s: float, shift_s: float) -> pl.DataFrame:

@@ -32,7 +32,10 @@ def _times(inferred: Inferred) -> Iterator[Item]:
     why = f"shortest way down plus shortest way up, each by the time stamps, whose step is {step_ms:g} ms; too long by "
     why = "the shortest round trip of the log; too long by " if path.counted else why
     least = "what every packet waited"
-    yield Item("base_rtt", round(base_ms, 2), "ms", None, round(base_ms + step_ms, 2), why + least)
+    least += "; too short by the way to the near end, which did not answer at once" if inferred.near_ms else ""
+    least += "; too short by as much as the ends' clocks ran apart" if inferred.apart_ms else ""
+    most_ms = base_ms + step_ms + inferred.near_ms + inferred.apart_ms
+    yield Item("base_rtt", round(base_ms, 2), "ms", None, round(most_ms, 2), why + least)
     yield Item("jitter_down", round(inferred.jitter_ms, 2), "ms", 0, None, "90th percentile of waits without a queue")
     least_ms, most_ms = (float(np.percentile(each, 95)) * 1e3 for each in (path.up.least_s, path.up.most_s))
     why = "an ACK arrived between two segments: the last that echoes an older one and the first that echoes it"

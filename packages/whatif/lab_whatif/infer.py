@@ -5,13 +5,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from lab_whatif.capacity import busy_gaps, capacity
+from lab_whatif.capacity import busy_gaps, capacity, overtaken
 from lab_whatif.path import Path
 from lab_whatif.queue import Buffer, buffer_of
 
 STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
+SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
+STEADY = 0.5  # of the way up's changes are a drift's: R squared over time
+MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE = 0.002, 0.02  # of a clock; or a share of the base RTT
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Inferred:
     jitter_ms: float  # of the way down without a queue
     mss_bytes: int
     length_s: float
+    near_ms: float = 0.0  # which the capture's own end took to answer the handshake, where not at once
 
     @property
     def base_s(self) -> float:
@@ -55,6 +60,24 @@ class Inferred:
         apart_s = waits.select((pl.col("wait_s") - pl.col("wait_s").median().over("step")).abs())
         return float(apart_s["wait_s"].quantile(0.9) or 0.0) * 1e3
 
+    @property
+    def overtaken_pct(self) -> float:
+        """Return the share of packets that were late by themselves, as others that were sent later show."""
+        return float(overtaken(self.path.down, self.path.step_ms / 1e3).mean()) * 100
+
+    @property
+    def apart_ms(self) -> float:
+        """Return by how much the base RTT exceeds what is stated if the two ends' clocks run apart; 0 where little.
+
+        The shortest way down and the shortest way up lie far apart in time then: near each other they sum up to more.
+        """
+        down, up = self.path.down, self.path.up
+        edges_s = np.linspace(0, max(float(down.arrival_s.max()), float(up.depart_s.max())), SPANS + 1)[1:-1]
+        ways = [_least(down.arrival_s, down.wait_s, edges_s), _least(up.depart_s, up.most_s, edges_s)]
+        apart_s = float((ways[0] + ways[1]).min() - ways[0].min() - ways[1].min())
+        most_s = max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * self.base_s) + self.path.step_ms / 1e3
+        return apart_s * 1e3 if most_s < apart_s < np.inf and _steadily(ways[1]) else 0.0
+
     def capacity_in(self, step_s: float) -> pl.DataFrame:
         """Return the capacity in steps of another length."""
         return capacity(self.path.down, self.path.step_ms / 1e3, step_s, self.base_s / 2)
@@ -71,6 +94,19 @@ def infer(path: Path, name: str) -> Inferred:
     if path.counted:
         buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
     return Inferred(name, path, table, buffer, _jitter_ms(path), mss, length_s)
+
+
+def _least(t_s: NDArray[np.float64], waits_s: NDArray[np.float64], edges_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least wait between each two edges; infinite where there is none."""
+    found = np.full(len(edges_s) + 1, np.inf)
+    np.minimum.at(found, np.searchsorted(edges_s, t_s, side="right"), waits_s)
+    return found
+
+
+def _steadily(waits_s: NDArray[np.float64]) -> bool:
+    """Return whether waits grow or shrink with time, as between clocks, and do not go up and down."""
+    place = np.flatnonzero(np.isfinite(waits_s))
+    return len(place) > 2 and float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2 >= STEADY
 
 
 def _jitter_ms(path: Path) -> float:

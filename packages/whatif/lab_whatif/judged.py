@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a capture to what it shows of its link, or to the lines that refuse it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from lab_whatif.segments import ACK, SYN, Segments, in_full_segments, of_capture
 Side = Literal["receiver", "sender"]
 SIDES = ("receiver", "sender")
 AT_ONCE = 4  # times shorter: the end at which the capture was taken answers the handshake at once
+NEAR_S, NEAR_SHARE = 0.001, 0.02  # of the base RTT: an end at which a capture is taken answers sooner
 
 
 def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Inferred, Side]:
@@ -31,6 +33,9 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
     inferred = infer(path, segments.name)
+    near_s = _answers_s(segments)[side == ("sender" if segments.opener_sends else "receiver")]
+    if near_s > max(NEAR_S, NEAR_SHARE * inferred.base_s) + segments.grain_s:
+        inferred = replace(inferred, near_ms=near_s * 1e3)
     refuse_all(file, list(refuse.of_path(segments, inferred, side)))
     return segments, inferred, side
 
@@ -43,6 +48,16 @@ def refuse_all(file: Path, lines: list[str]) -> None:
 
 def side_of(file: Path, segments: Segments) -> Side:
     """Return at which end the capture was taken, by which one answered the handshake at once."""
+    there_s, back_s = _answers_s(segments)
+    if max(there_s, back_s) < AT_ONCE * min(there_s, back_s):
+        shown = f"{there_s * 1e3:.1f} and {back_s * 1e3:.1f} ms to answer the handshake"
+        raise field_error(file, "place of the capture", shown, "at one end of the path: capture there, or state --at")
+    opener_side = there_s > back_s
+    return "receiver" if opener_side != segments.opener_sends else "sender"
+
+
+def _answers_s(segments: Segments) -> tuple[float, float]:
+    """Return how long the handshake's answers took: of who was called, and of the opener."""
     flags = segments.flags & (SYN | ACK)
     answer = int(np.flatnonzero(flags == SYN | ACK)[0])
     opened = np.flatnonzero(flags[:answer] == SYN)
@@ -50,8 +65,4 @@ def side_of(file: Path, segments: Segments) -> Side:
     third = np.flatnonzero(opener & (np.arange(len(flags)) > answer))
     there_s = float(segments.t_s[answer] - segments.t_s[opened[-1]]) if len(opened) else 0.0
     back_s = float(segments.t_s[third[0]] - segments.t_s[answer]) if len(third) else 0.0
-    if max(there_s, back_s) < AT_ONCE * min(there_s, back_s):
-        shown = f"{there_s * 1e3:.1f} and {back_s * 1e3:.1f} ms to answer the handshake"
-        raise field_error(file, "place of the capture", shown, "at one end of the path: capture there, or state --at")
-    opener_side = there_s > back_s
-    return "receiver" if opener_side != segments.opener_sends else "sender"
+    return there_s, back_s

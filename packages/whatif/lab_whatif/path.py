@@ -109,9 +109,12 @@ def at_sender(segments: Segments) -> Path | None:
     if not len(seen.row):
         return None
     delay_s = seen.arrival_s - seen.sent_s
-    sum_s = least_up_s + float(delay_s.min())  # too short by up to one step: a stamp is as old as its step
+    least_down_s = float(delay_s.min())
+    if seen.once.any():  # what answers a second copy sooner may be the first one's, which was late and not lost
+        least_down_s = max(least_down_s, float(delay_s[seen.once].min()) - far.step_s)
+    sum_s = least_up_s + least_down_s  # too short by up to one step: a stamp is as old as its step
     base_s = max(min(seen.shortest_round_s, sum_s + far.step_s), sum_s)
-    least_up_s, least_down_s = (least_s + (base_s - sum_s) / 2 for least_s in (least_up_s, float(delay_s.min())))
+    least_up_s, least_down_s = (least_s + (base_s - sum_s) / 2 for least_s in (least_up_s, least_down_s))
     shift_s = base_s / 2 - least_down_s
     wait_s = np.maximum(up_s - least_up_s, 0)
     up = Up(far.t_s + shift_s, wait_s, wait_s, segments.ack[back])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lab_whatif.infer import Inferred
+from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
 from lab_whatif.path import Path, Sent
 from lab_whatif.segments import ACK, SYN, Segments
 from lab_whatif.stamps import unsteady_s
@@ -13,7 +13,6 @@ from lab_whatif.stamps import unsteady_s
 ONE_FLOW = 0.95  # of the bytes
 LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: a sender's clock also measures it alone
 MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW, MOST_COPIES = 0.01, 0.001, 0.02, 0.01
-MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE = 0.002, 0.02  # of a capture's clock; or a share of the base RTT
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
 ECE = 64  # a receiver's report that a packet was marked (RFC 3168)

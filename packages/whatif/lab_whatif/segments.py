@@ -126,6 +126,7 @@ def _decoded(name: str, packets: list[Packet], share: float) -> Segments:
     syn = fields["flags"] & (SYN | ACK) == SYN
     start_s = float(t_s[syn][0]) if syn.any() else float(t_s[0])
     seq, ack, window = _unwrapped(fields, data)
+    seq[(fields["flags"] & SYN > 0) & (length > 0)] += 1  # data on a SYN (TCP Fast Open) comes behind its number
     blocks = blocks_of([packet.header for packet in packets], data, fields["sack_edges"], _isn(fields, data))
     opener_sends = bool(data[np.flatnonzero(syn)[0]]) if syn.any() else False
     whole = bool(syn.any()) and bool((fields["flags"] & (SYN | ACK) == SYN | ACK).any())

@@ -18,6 +18,7 @@ from lab_whatif.verdict import Compared, marks
 DIGITS = {"s": 2, "MB": 1, "ms": 0, "packets": 0}
 KIND_WORDS = {"tail": "drops what exceeds", "threshold": "drops a share above", "at least": "holds at least"}
 MB = 1e6
+MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 
 
 def sentences(
@@ -67,7 +68,7 @@ def show_link(inferred: Inferred, side: str, console: Console) -> None:
 
 
 def link_lines(inferred: Inferred, side: str) -> list[str]:
-    """Return the link in two sentences, and a third where its way down varies by itself."""
+    """Return the link in two sentences, and one more for each thing by which its numbers may be others."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
@@ -76,15 +77,36 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
         *_varying(inferred),
+        *_not_near(inferred),
+        *_running_apart(inferred),
     ]
 
 
-def _varying(inferred: Inferred) -> list[str]:
-    """Return that the way down varies without a queue: what waits so much is taken for one."""
-    if inferred.jitter_ms <= MARGIN_S * 1e3 + inferred.path.step_ms:
+def _not_near(inferred: Inferred) -> list[str]:
+    """Return that the end at which the capture was taken did not answer at once: it may lie further on."""
+    if not inferred.near_ms:
         return []
-    varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
+    took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
+    return [f"{took}: if the capture was not taken at it, the base RTT is longer by as much"]
+
+
+def _varying(inferred: Inferred) -> list[str]:
+    """Return that the way down varies without a queue, or that packets overtake: what waits so is taken for one."""
+    if inferred.jitter_ms > MARGIN_S * 1e3 + inferred.path.step_ms:
+        varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
+    elif inferred.overtaken_pct > MOST_OVERTAKEN_PCT:
+        varies = f"{inferred.overtaken_pct:.1f} % of the packets were overtaken, so that others may be late too"
+    else:
+        return []
     return [f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"]
+
+
+def _running_apart(inferred: Inferred) -> list[str]:
+    """Return that the base RTT rests on moments far from each other, between which the clocks ran apart."""
+    if not inferred.apart_ms:
+        return []
+    words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
+    return [f"the way up changes steadily, as between two clocks that run apart: {words}"]
 
 
 def show_bounds(found: list[Item], log: Recording, console: Console) -> None:

@@ -28,6 +28,8 @@ class Known:
     drop_above: float | None = None  # instead of the end: a share of the buffer, above which a quarter is lost
     random_loss: float = 0.0
     first_loss_free: int = 0  # packets that random loss spares
+    late_share: float = 0.0  # of packets, which others overtake
+    late_ms: float = 20.0
     stamp_ms: int = 1  # of both ends
     stamp_base: int = 1000
     isn: int = 1_000_000
@@ -163,7 +165,8 @@ class Download:
         rate = known.rate_mbps * (2 if t_s > known.faster_from_s else 1) * 1e6 / 8
         self.free_s = max(self.free_s, t_s) + (MSS + HEADERS) / rate
         self.queue.append((self.free_s, MSS + HEADERS))
-        self._at(self.free_s + known.one_way_ms / 1e3, self._arrive, number, frame)
+        late_s = known.late_ms / 1e3 if known.late_share and self.random.random() < known.late_share else 0.0
+        self._at(self.free_s + known.one_way_ms / 1e3 + late_s, self._arrive, number, frame)
 
     def _arrive(self, t_s: float, number: int, frame: dict[str, Any]) -> None:
         self._seen("client", t_s, **frame)

@@ -14,10 +14,12 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.copies import counted_once
 from lab_formats.reading.frames import MAGICS
-from lab_formats.reading.packets import Packet, address_of, packets_of
+from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
 
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
+MOST_ELSEWHERE = 0.01  # of the packets may be copies that are too late for one place
+Talk = Flow | frozenset[bytes]
 MOST_BINS = 10_000_000  # 11 days in the usual steps
 
 
@@ -36,14 +38,17 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
     notes: list[str] = []
     seen = packets_of(path, notes)
-    packets = counted_once(seen)
+    packets, elsewhere = counted_once(seen)
     if len(packets) < len(seen):
         notes.append(f"{len(seen) - len(packets)} of {len(seen)} packets are copies of others: each is counted once.")
-    side = address_of(path, user) if user is not None else _opener(path, packets)
+    side = address_of(path, user) if user is not None else _opener(path, packets, notes)
     mine = [packet for packet in packets if side in (packet.source, packet.target)]
     if not mine:
         raise field_error(path, "user", user, "an address that the capture holds")
-    samples = round_trips(mine, side, notes)
+    if two_places := elsewhere > MOST_ELSEWHERE * len(packets):
+        words = "two places: each counts where it was seen first, and no RTT is seen. Keep the file of one place"
+        notes.append(f"{elsewhere} packets stand again over 1 ms later, for the capture shows {words}.")
+    samples = [] if two_places else round_trips(mine, side, notes)
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
     if len(packets) > len(mine):
         notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")
@@ -53,21 +58,28 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     return Recording(frame, "series", meaning, "pcap", path.name, tuple(notes))
 
 
-def _opener(path: Path, packets: list[Packet]) -> bytes:
+def _opener(path: Path, packets: list[Packet], notes: list[str]) -> bytes:
     """Return who opened the largest of the conversations whose begin the capture holds."""
-    opened: dict[object, bytes] = {}
-    sizes: Counter[object] = Counter()
+    opened: dict[Talk, bytes] = {}
+    sizes: Counter[Talk] = Counter()
     ends: Counter[bytes] = Counter()
     for packet in packets:
-        talk = packet.flow or frozenset((packet.source, packet.target))
+        talk: Talk = packet.flow or frozenset((packet.source, packet.target))
         sizes[talk] += packet.ip_bytes
         ends.update({packet.source: packet.ip_bytes, packet.target: packet.ip_bytes})
         if packet.opens:
             opened.setdefault(talk, packet.source)
-    if opened:
-        return opened[max(opened, key=lambda talk: sizes[talk])]
-    known = " or ".join(f"--set user={ip_address(end)}" for end, _ in ends.most_common(2))
     why = "for the capture holds neither a TCP SYN nor an echo request"
+    if opened:
+        talk, largest = (max(talks, key=lambda talk: sizes[talk]) for talks in (opened, sizes))
+        if largest == talk or sizes[largest] == sizes[talk]:
+            return opened[talk]
+        why = "for the begin of the largest conversation was not captured"
+        if opened[talk] in largest:
+            words = f"the user is taken to be {ip_address(opened[talk])}, who opened another (--set user=ADDRESS)"
+            notes.append(f"The begin of the largest conversation was not captured: {words}.")
+            return opened[talk]
+    known = " or ".join(f"--set user={ip_address(end)}" for end, _ in ends.most_common(2))
     raise UserError(f"{path}: user: must be given, {why}: {known}")
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets that a capture holds more than once: of several interfaces, or of both directions, of one machine."""
+"""Packets that a capture holds more than once: of several interfaces, of both directions, or of both ends."""
 
+import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable
+from typing import Any
 
 from lab_formats.reading.packets import Packet
 
@@ -11,10 +13,12 @@ ELSEWHERE_S = 2.0  # most between two interfaces: a queue may lie between them
 SAME_PLACE_S = 1e-3  # most between two copies of which nothing shows where they were seen
 TCP_BYTES, STAMPS = 20, b"\x08\x0a"  # the option's kind and length (RFC 7323)
 SHARE = 0.5  # of a way's packets: what is sent again is less, and other numbers stand in it
+Way = tuple[Any, bytes]  # a conversation and the source of its packets
+TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
 
 
-def counted_once(packets: list[Packet]) -> list[Packet]:
-    """Return packets, in the order of time, without their copies."""
+def counted_once(packets: list[Packet]) -> tuple[list[Packet], int]:
+    """Return packets, in the order of time, without their copies; and how many of these another place showed."""
     return _of_one_pass(of_one_interface(packets))
 
 
@@ -22,9 +26,10 @@ def of_one_interface(packets: list[Packet]) -> list[Packet]:
     """Keep of each conversation what its main interface shows, and what that one does not show.
 
     The main one has the most packets. So a round trip begins and ends at one place, and what was cut into segments
-    between two interfaces counts once.
+    between two interfaces counts once. Another capture of the same way (both ends in one file) is left out whole: what
+    it alone shows was lost between the two.
     """
-    counts: defaultdict[Hashable, Counter[object]] = defaultdict(Counter)
+    counts: defaultdict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
     for packet in packets:
         counts[_conversation(packet)][packet.interface] += 1
     main = {key: each.most_common(1)[0][0] for key, each in counts.items() if len(each) > 1}
@@ -34,37 +39,75 @@ def of_one_interface(packets: list[Packet]) -> list[Packet]:
     for packet in packets:
         if main.get(_conversation(packet)) == packet.interface:
             times_s[_content(packet)].append(packet.t_s)
-    return [
-        packet
-        for packet in packets
-        if main.get(_conversation(packet), packet.interface) == packet.interface
-        or not _near(times_s.get(_content(packet), []), packet.t_s)
-    ]
+    mains = [main.get(_conversation(packet), packet.interface) for packet in packets]
+    others = [index for index, packet in enumerate(packets) if mains[index] != packet.interface]
+    copies = {index for index in others if _near(times_s.get(_content(packets[index]), []), packets[index].t_s)}
+    views = Counter(_view(packets[index]) for index in others)
+    of_main = Counter(_view(packets[index]) for index in copies)
+    for index in others:
+        view = _view(packets[index])
+        if packets[index].interface[0] != mains[index][0] and _most(of_main[view], views[view]):
+            copies.add(index)
+    return [packet for index, packet in enumerate(packets) if index not in copies]
 
 
-def _of_one_pass(packets: list[Packet]) -> list[Packet]:
+def _of_one_pass(packets: list[Packet]) -> tuple[list[Packet], int]:
     """Keep the first of the same packets: of data with time stamps, and on ways of which most stand more than once."""
     first: dict[int, Packet] = {}
-    copies: defaultdict[Hashable, set[int]] = defaultdict(set)
-    kept: Counter[Hashable] = Counter()
-    different: Counter[Hashable] = Counter()
+    copies: defaultdict[Way, set[int]] = defaultdict(set)
+    kept: Counter[Way] = Counter()
+    different: Counter[Way] = Counter()
     sure: set[int] = set()
+    apart: set[int] = set()
+    twice = _at_two_places(packets)
     for index, packet in enumerate(packets):
-        way: Hashable = (_conversation(packet), packet.source)
+        way = _way(packet)
         before = first.get(packet.identity)
-        if before and packet.t_s - before.t_s <= _most_s(before, packet):
+        if before and packet.t_s - before.t_s <= (_longest_s(packet) if way in twice else _most_s(before, packet)):
             copies[way].add(index)
             if _shows_copies(packet):
                 sure.add(index)
+            if before.direction == packet.direction and packet.t_s - before.t_s > SAME_PLACE_S:
+                apart.add(index)
             continue
         kept[way] += 1
         different[way] += before is None
         first[packet.identity] = packet
-    dropped = sure
-    for way, indices in copies.items():
-        if len(indices) >= SHARE * kept[way] and different[way] >= SHARE * kept[way]:
-            dropped |= indices
-    return [packet for index, packet in enumerate(packets) if index not in dropped]
+    full = {way for way in copies if _most(len(copies[way]), kept[way]) and _most(different[way], kept[way])}
+    dropped = sure | {index for way in full for index in copies[way] if _is_copy(packets[index], full)}
+    return [packet for index, packet in enumerate(packets) if index not in dropped], len(apart & dropped)
+
+
+def _at_two_places(packets: list[Packet]) -> set[Way]:
+    """Return the ways of TCP of which, and of their way back, most segments stand again over 1 ms later."""
+    first_s: dict[int, float] = {}
+    different: Counter[Way] = Counter()
+    again: defaultdict[Way, set[int]] = defaultdict(set)
+    for packet in packets:
+        if packet.flow is None:
+            continue
+        way = _way(packet)
+        different[way] += packet.identity not in first_s
+        if SAME_PLACE_S < packet.t_s - first_s.setdefault(packet.identity, packet.t_s) <= _longest_s(packet):
+            again[way].add(packet.identity)
+    most = {way for way in again if _most(len(again[way]), different[way])}
+    return {(flow, source) for flow, source in most if all((flow, end) in most for end in (flow[0], flow[2]))}
+
+
+def _longest_s(packet: Packet) -> float:
+    """Return how long after a packet its copy may stand: without end where time stamps show that it is one."""
+    return math.inf if STAMPS in packet.header[TCP_BYTES:] else ELSEWHERE_S
+
+
+def _is_copy(packet: Packet, full: set[Way]) -> bool:
+    """Return whether a packet of a way that stands twice is a copy: of an ACK that is cut (SACK) the way back says."""
+    header = packet.header
+    is_cut = packet.end == packet.seq and len(header) > TCP_OFFSET and len(header) < (header[TCP_OFFSET] >> 4) * 4
+    return not is_cut or (packet.flow, packet.target) in full
+
+
+def _most(count: int, of: int) -> bool:
+    return count >= SHARE * of
 
 
 def _most_s(before: Packet, packet: Packet) -> float:
@@ -75,6 +118,14 @@ def _most_s(before: Packet, packet: Packet) -> float:
 def _shows_copies(packet: Packet) -> bool:
     """Return whether what is sent again would differ: data with time stamps."""
     return packet.end != packet.seq and STAMPS in packet.header[TCP_BYTES:]
+
+
+def _way(packet: Packet) -> Way:
+    return _conversation(packet), packet.source
+
+
+def _view(packet: Packet) -> Hashable:
+    return *_way(packet), packet.interface
 
 
 def _conversation(packet: Packet) -> Hashable:

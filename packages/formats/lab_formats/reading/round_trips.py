@@ -23,18 +23,30 @@ class Sample:
 def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sample]:
     """Return round trips of the far side, as seen from where the capture was taken.
 
-    A capture at one end sees that end answer at once; the other's answers carry the path. Which is far is judged by the
-    medians. What was sent twice is not used, for it is not known which copy was answered.
-    Where one end alone answers, and at once, it is the one at which the capture was taken.
+    A capture at one end sees that end answer at once, if not always (ACKs are delayed); the other's answers carry the
+    path. Which is far is judged by the medians, but who ever answers at once is near where the other never does. What
+    was sent twice is not used, for it is not known which copy was answered. Where one end alone answers, and at once,
+    it is the one at which the capture was taken.
     """
     tcp = _tcp(packets)
     ways = [[s for (source, s) in tcp if (source == side) == mine] for mine in (True, False)]
-    far = max(ways, key=_median_ms)
-    if far and not all(ways) and _median_ms(far) < AT_ONCE_MS:
+    near, far = sorted(ways, key=_median_ms)
+    if near and _least_ms(far) < AT_ONCE_MS <= _least_ms(near):
+        near, far = far, near
+    if near and _least_ms(near) >= AT_ONCE_MS:
+        words = f"the RTT is that of the way to the other end, without the {_least_ms(near):.1f} ms of this one"
+        notes.append(f"Neither end answers at once, as where a capture lies between them: {words}.")
+    elif far and not near:
         words = "it is where the capture was taken, and no RTT of the path is seen"
+        at_once = _least_ms(far) < AT_ONCE_MS
+        words = words if at_once else "if the capture was taken there, that is a delayed ACK and no RTT of the path"
         notes.append(f"One end alone answers, after {_median_ms(far):.3f} ms in the median: {words}.")
-        far = []
+        far = [] if at_once else far
     return sorted([*far, *_echoes(packets)], key=lambda sample: sample.t_s)
+
+
+def _least_ms(way: list[Sample]) -> float:
+    return min((sample.rtt_ms for sample in way), default=0.0)
 
 
 def _median_ms(way: list[Sample]) -> float:

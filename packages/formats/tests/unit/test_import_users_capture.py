@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captures_of_users import CLIENT, CLIENT6, SERVER6, block, download, ethernet, ip4, ip6, pcap, pcapng, tcp
+from captures_of_users import CLIENT, CLIENT6, SERVER, SERVER6, block, download, ethernet, ip4, ip6, pcap, pcapng, tcp
 
 from lab.base.errors import UserError
 from lab.traces import importers
@@ -178,6 +178,41 @@ def test_without_a_begin_the_ends_are_named_and_no_round_trip_is_made_up(tmp_pat
     recording = importers.read(file, user=CLIENT)
     assert recording.frame["rtt_ms"].null_count() == recording.frame.height
     assert "One end alone answers, after 0.010 ms in the median" in "".join(recording.notes)
+
+
+def typed(delayed_s: float, rtt_s: float = 0.02) -> list[Any]:
+    """A shell at the client: each key is echoed after a round trip, and the echo's ACK is delayed."""
+    packets = PLAIN[:3]
+    for number in range(20):
+        t_s, key, echoed = 1 + 0.3 * number, 100 + number, 1000 + number
+        packets += [
+            (t_s, ip4(CLIENT, SERVER, tcp(4000, 80, key, echoed, 0x18, 1))),
+            (t_s + rtt_s, ip4(SERVER, CLIENT, tcp(80, 4000, echoed, key + 1, 0x18, 1))),
+            (t_s + rtt_s + delayed_s, ip4(CLIENT, SERVER, tcp(4000, 80, key + 1, echoed + 1, 0x10, 0))),
+        ]
+    return packets
+
+
+def test_a_delayed_ack_is_no_round_trip(tmp_path: Path) -> None:
+    recording = importers.read(pcap(tmp_path / "typed.pcap", typed(0.04)))
+    assert recording.frame["rtt_ms"].drop_nulls().median() == pytest.approx(20.0, abs=0.01)
+    late = [(t_s + 0.04 * (len(packet) == 40), packet) for t_s, packet in PLAIN[3:]]
+    notes = " ".join(importers.read(pcap(tmp_path / "alone.pcap", late), user=CLIENT).notes)
+    assert "after 40.010 ms in the median: if the capture was taken there, that is a delayed ACK" in notes
+
+
+def test_a_capture_between_the_ends_says_which_part_its_round_trips_are_of(tmp_path: Path) -> None:
+    shifted = [(t_s + (0.02 if packet[15] == 2 else -0.005), packet) for t_s, packet in PLAIN]
+    recording = importers.read(pcap(tmp_path / "made.pcap", sorted(shifted)))
+    assert "that of the way to the other end, without the 25.0 ms of this one" in "".join(recording.notes)
+
+
+def test_who_opened_a_smaller_conversation_is_the_user_only_with_a_note(tmp_path: Path) -> None:
+    scan, own = (ip4(*ends, tcp(9, 22, 1, 0, 2, 0)) for ends in (("203.0.113.9", CLIENT), (CLIENT, "203.0.113.9")))
+    with pytest.raises(UserError, match="user: must be given, for the begin of the largest conversation was not capt"):
+        importers.read(pcap(tmp_path / "scan.pcap", sorted([(0.2, scan), *PLAIN[3:]])))
+    recording = importers.read(pcap(tmp_path / "own.pcap", sorted([(0.2, own), *PLAIN[3:]])))
+    assert recording.notes[0].endswith("the user is taken to be 192.0.2.2, who opened another (--set user=ADDRESS).")
 
 
 def test_a_header_that_is_cut_and_a_time_that_goes_back_are_said(tmp_path: Path) -> None:

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a capture of a known link the link comes back, from either end and in every form."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
 from lab_whatif.measures import measured
-from whatif_captures import Download, Known, written
+from lab_whatif.path import at_sender
+from lab_whatif.segments import of_capture
+from lab_whatif.shown import link_lines
+from whatif_captures import Download, Frame, Known, written
+
+from lab.base.errors import UserError
 
 RTT_MS = 50.0
 
@@ -93,6 +100,45 @@ def test_slow_start_ends_with_the_report_of_the_first_loss(tmp_path: Path, side:
     assert 0 < numbers.exit_s - numbers.first_loss_s < 0.1
     assert numbers.mark_s[5] == pytest.approx(5e6 * 8 / 20e6, rel=0.15)
     assert numbers.mark_s[20] is None
+
+
+def test_what_was_sent_again_for_nothing_shortens_no_round_trip(tmp_path: Path) -> None:
+    """A late packet's ACK, soon after its second copy was sent, is not that copy's."""
+    known = Known(most_window=120, late_share=0.01)
+    path = at_sender(of_capture(written(tmp_path / "x.pcap", Download(known).server, known), []))
+    assert path is not None
+    assert abs(path.base_rtt_ms - RTT_MS) <= known.stamp_ms
+
+
+def test_a_late_packet_is_no_backlog(tmp_path: Path) -> None:
+    """A fiftieth is late by 24 ms, so that the sender does not fill the link; of 4 ms a line says that it happens."""
+    idle = Known(rate_mbps=8, one_way_ms=60, late_share=0.02, late_ms=24, buffer_bytes=360_000, size_bytes=3_000_000)
+    with pytest.raises(UserError, match="steps of 100 ms with a backlog="):
+        inferred(tmp_path, idle, "client")
+    full = Known(rate_mbps=8, most_window=80, late_share=0.02, late_ms=4, size_bytes=3_000_000)
+    found = inferred(tmp_path, full, "client")
+    assert found.capacity["rate_mbps"].median() == pytest.approx(8, rel=0.01)
+    assert "% of the packets were overtaken" in link_lines(found, "receiver")[-1]
+
+
+@pytest.mark.parametrize(("side", "per_s"), [("client", -5e-4), ("server", 5e-4)])
+def test_clocks_that_run_apart_are_said(tmp_path: Path, side: str, per_s: float) -> None:
+    """The other end's time stamps are 5 ms off after 10 s."""
+    known = Known(rate_mbps=4, most_window=60, buffer_bytes=1_000_000, size_bytes=5_000_000)
+    plain: list[Frame] = getattr(Download(known), side)
+    kinds = ("tsval", "tsecr") if side == "client" else ("tsecr", "tsval")
+    frames = []
+    for each in plain:
+        field = kinds[0] if each.to_client else kinds[1]
+        ticks = max(getattr(each, field) - known.stamp_base, 0)
+        frames.append(replace(each, **{field: getattr(each, field) + int(ticks * per_s)}))
+    for those, count in ((plain, 0), (frames, 1)):
+        found = judged(written(tmp_path / "x.pcap", those, known), None, [])[1]
+        lines = [line for line in link_lines(found, "receiver") if "two clocks that run apart" in line]
+        assert len(lines) == count
+    base = next(each for each in items(found) if each.name == "base_rtt")
+    assert base.high is not None
+    assert base.high >= RTT_MS
 
 
 def test_where_nothing_waits_the_capacity_is_not_known(tmp_path: Path) -> None:

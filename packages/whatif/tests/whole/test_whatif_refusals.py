@@ -5,11 +5,16 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lab_formats.reading.copies import counted_once
+from lab_formats.reading.packets import packets_of
+from lab_whatif.evidence import items
 from lab_whatif.judged import judged
+from lab_whatif.shown import link_lines
 from typer.testing import CliRunner
-from whatif_captures import START_NS, SYN, Download, Frame, Known, merged, spoiled, written
+from whatif_captures import ACK, MSS, START_NS, SYN, Download, Frame, Known, merged, spoiled, written
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
@@ -142,6 +147,38 @@ def test_copies_of_data_count_once_in_the_rate(tmp_path: Path, bulk: Download, a
     assert any("are copies of others: each is counted once" in note for note in found.notes)
 
 
+def both(first: list[Any], second: list[Any]) -> list[Any]:
+    return sorted([*first, *second], key=lambda each: each.t_s)
+
+
+@pytest.mark.parametrize(("stamps", "late_s"), [(True, 0.0), (True, 5.0), (False, 0.0)])
+def test_of_both_ends_in_one_file_no_round_trip_is_seen(
+    tmp_path: Path, bulk: Download, stamps: bool, late_s: float
+) -> None:
+    """The ACKs of the second end stand twice, too; its clock may be another."""
+    once = importers.read(written(tmp_path / "once.pcap", bulk.server, BULK, stamps=stamps)).frame
+    frames = both(bulk.client, later(bulk.server, -1, late_s))
+    found = importers.read(written(tmp_path / "both.pcap", frames, BULK, stamps=stamps))
+    assert sum(found.frame["rate_up_mbps"]) == pytest.approx(sum(once["rate_up_mbps"]), rel=0.02)
+    assert found.frame["rtt_ms"].null_count() == found.frame.height
+    assert any("for the capture shows two places" in note for note in found.notes)
+
+
+def test_of_two_captures_of_one_way_one_counts(tmp_path: Path, bulk: Download) -> None:
+    """Both ends' pcapng files, merged: what one alone shows was lost, or merged by a network card."""
+    client, server = (
+        [each._replace(interface=(number, 0)) for each in packets_of(written(tmp_path / "x.pcap", end, BULK), [])]
+        for number, end in enumerate((bulk.client, merged(bulk.server, 20)))
+    )
+    assert counted_once(both(client, server))[0] == server
+
+
+def test_acks_whose_sack_blocks_are_cut_are_no_copies(tmp_path: Path, bulk: Download) -> None:
+    whole = importers.read(written(tmp_path / "whole.pcap", bulk.client, BULK)).frame
+    cut = importers.read(written(tmp_path / "cut.pcap", bulk.client, BULK, snap=68)).frame
+    assert cut["rate_up_mbps"].to_list() == whole["rate_up_mbps"].to_list()
+
+
 @pytest.mark.parametrize("side", ["client", "server"])
 @pytest.mark.parametrize("every", [1, 3])
 def test_copies_at_one_place_change_nothing(tmp_path: Path, bulk: Download, side: str, every: int) -> None:
@@ -201,6 +238,34 @@ def test_a_capture_between_the_ends_needs_its_side(tmp_path: Path, bulk: Downloa
     ordered = sorted(shifted, key=lambda each: each.t_s)
     with pytest.raises(UserError, match="place of the capture="):
         judged(written(tmp_path / "x.pcap", ordered, BULK), None, [])
+
+
+@pytest.mark.parametrize(("side", "way_s"), [("client", 0.0025), ("server", -0.0025)])
+def test_a_capture_near_an_end_says_by_how_much_the_round_trip_may_be_longer(
+    tmp_path: Path, bulk: Download, side: str, way_s: float
+) -> None:
+    shifted = [replace(each, t_s=each.t_s + (-way_s if each.to_client else way_s)) for each in getattr(bulk, side)]
+    found = judged(written(tmp_path / "x.pcap", both(shifted, []), BULK), None, [])[1]
+    assert "the near end took 5.0 ms to answer the handshake" in link_lines(found, "receiver")[-1]
+    base = next(each for each in items(found) if each.name == "base_rtt")
+    assert base.high is not None
+    assert base.high >= 50
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_data_on_a_syn_are_not_lost(tmp_path: Path, bulk: Download, side: str) -> None:
+    """TCP Fast Open (RFC 7413): the SYN has a number of its own, in front of its data."""
+    frames = getattr(bulk, side)
+    plain = judged(written(tmp_path / "plain.pcap", frames, BULK), None, [])[1].buffer
+    carried = [replace(each, length=MSS if each.flags == SYN | ACK else each.length) for each in frames]
+    fast = [
+        replace(each, ack=each.ack if each.to_client else max(each.ack, MSS))
+        for each in carried
+        if each.seq or not each.length
+    ]
+    found = judged(written(tmp_path / "fast.pcap", fast, BULK), None, [])[1].buffer
+    assert found.losses == plain.losses
+    assert found.random_loss_pct == plain.random_loss_pct
 
 
 def test_the_command_refuses_with_status_2_and_one_line_per_rule(tmp_path: Path, bulk: Download) -> None:
