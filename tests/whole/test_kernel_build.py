@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A build that fails reports what failed first and where the log is; what is cached stays."""
 
+import re
 import tarfile
 from pathlib import Path
 
@@ -153,6 +154,16 @@ def test_a_version_has_a_pinned_source_and_its_configurations(version: str) -> N
     known = VERSIONS[version]
     assert f"linux-source-{known.number}" in image.locked(known.image)
     assert all(fragment.is_file() for fragment in Recipe(version).fragments)
+
+
+def test_the_default_kernel_alone_is_laid_out_by_a_profile(tmp_path: Path) -> None:
+    (profile,) = Recipe().profile
+    with tarfile.open(profile) as packed:
+        members = packed.getmembers()
+    assert len(members) > 500
+    assert all(each.isfile() and re.fullmatch(r"(?:[\w-]+/)+[\w-]+\.gcda", each.name) for each in members)
+    others = [Recipe("6.1"), Recipe("large-sockets"), Recipe(sanitize=True), Recipe(tarball=tmp_path / "linux.tar")]
+    assert not any(other.profile for other in others)
 
 
 @pytest.mark.parametrize("command", [("run", "--help"), ("kernel", "build", "--help")])
