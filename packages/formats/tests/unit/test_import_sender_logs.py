@@ -160,6 +160,43 @@ def test_only_the_largest_number_of_an_ack_gives_a_round_trip(tmp_path: Path) ->
     assert found.frame["rtt_ms"].to_list() == [None, 50, None]
 
 
+ONE_TRACE = {"qlog_version": "0.3", "traces": [{"events": EVENTS}]}
+LATER = [sent(71, 3), sent(71, 4), sent(71, 5)]
+ALL_BUT_1 = acked(120, [0], [2, 5])
+LOST_BY_ITSELF = {"time": 70, "name": "recovery:packet_lost", "data": {"type": "1RTT", "packet_number": 1}}
+TIMED = json.dumps(acked(62, [0, 0], [2, 2])).replace('"ack"', '"ack_receive_timestamps"')
+IN_US = [each | {"time": each["time"] * 1000} for each in EVENTS]
+IN_US_HEAD = {"qlog_version": "0.3", "trace": {"common_fields": {"time_units": "us"}}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        qlog(*EVENTS[:-1], LOST_BY_ITSELF, *LATER, ALL_BUT_1),  # aioquic
+        qlog(*EVENTS[:-1], *LATER, ALL_BUT_1),  # mvfst, quiche: no event of a lost packet
+        qlog(*EVENTS[:4], json.loads(TIMED), EVENTS[-1], *LATER, ALL_BUT_1),  # mvfst
+        qlog(*IN_US, *({**each, "time": each["time"] * 1000} for each in (*LATER, ALL_BUT_1))).replace(
+            json.dumps(QLOG_HEAD), json.dumps(IN_US_HEAD)
+        ),
+    ],
+    ids=["a loss without a header", "no losses", "an ACK with times of arrival", "us in common_fields"],
+)
+def test_qlog_of_other_stacks_is_the_same(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text).frame.equals(read(tmp_path, qlog(*EVENTS, *LATER, ALL_BUT_1)).frame)
+
+
+def test_a_qlog_without_losses_says_what_counts_as_lost(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS[:-1], *LATER, ALL_BUT_1))
+    assert any(note.startswith("The log names no lost packets: 1 count as lost") for note in found.notes)
+    assert not any("names no lost" in note for note in read(tmp_path, qlog(*EVENTS)).notes)
+
+
+def test_a_packet_that_was_taken_for_lost_counts_once_it_is_acknowledged(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS, acked(75, [0, 2]))).frame
+    assert found["delivered_bytes"].to_list() == [0, 1200, 2400, 3600]
+    assert found["inflight_bytes"].to_list() == [0, 2400, 1200, 0]
+
+
 def test_ndt7_from_a_query_of_m_labs_tables_is_the_same(tmp_path: Path) -> None:
     """With the names of its table, and whole numbers as texts."""
     row = info(100_000, 10_000, 12_000, 0)
@@ -246,6 +283,9 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
         (ndt7(info(1, 9, 1, 0), info(2, 8, 1, 0)), "BytesAcked: must not go back"),
         (qlog(sent(1, 0), received(2, 0, 1200), received(2, 1, 1200), acked(3, [0])), "take the other end's qlog"),
+        (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),
+        (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
+        (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
         (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
         (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],

@@ -60,6 +60,8 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         if row := _row(event):
             before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"] * factor
             rows.append(row)
+        elif delta and isinstance(time := event.get("time"), (int, float)):
+            before_ms += time * factor  # of an event without data
     return pl.DataFrame(rows, schema=SCHEMA)
 
 

@@ -64,6 +64,10 @@ FORMS = {
     ),
     "one JSON document": document(BY_THRESHOLD),
     "times from the event before": document(deltas(BY_THRESHOLD), common_fields={"time_format": "delta"}),
+    "times from the event before, which may have no data": document(
+        deltas([*BY_THRESHOLD[:2], {"time": 1030.0, "name": "generic:marker"}, *BY_THRESHOLD[2:]]),
+        common_fields={"time_format": "relative_to_previous_event"},
+    ),
     "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
     "half a record at the end": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"na',
 }
