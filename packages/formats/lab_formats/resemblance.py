@@ -52,6 +52,11 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "tcp_probe's trace: ss reads 'ss -tin', ack-log a table of ACKs, pcap a capture of the same download",
     ),
     (
+        r"\bcwnd:\d+.*\bbytes_\w+:\d|\brtt:[\d.]+/.*\bcwnd:\d+",
+        "ss's, without bytes_acked: a receiver's, or of iproute2 before 4.1. ss reads 'ss -tin' of the sender, a line of "
+        "'date +%s.%N' before each print",
+    ),
+    (
         r"^(?:\S+ )?[\d:.]+ IP6? \S+ > \S+: ",
         "tcpdump's text: pcap reads the capture itself, which 'tcpdump -w FILE' writes",
     ),

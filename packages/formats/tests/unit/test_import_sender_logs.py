@@ -252,6 +252,17 @@ def test_ss_of_one_state_has_no_column_of_it(tmp_path: Path) -> None:
     assert read(tmp_path, both).frame.equals(read(tmp_path, SS).frame)
 
 
+@pytest.mark.parametrize("socket", ["ESTAB", "tcp ESTAB", ""], ids=["a state", "a protocol", "neither"])
+def test_ss_with_all_of_a_socket_in_one_line_has_each_connection(tmp_path: Path, socket: str) -> None:
+    """`ss -O`, of one state, or without -t."""
+    other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0")
+    both = SS + other.split("\n", 1)[1].split("1700000000.350\n")[0]
+    both = both.replace(":5000\n", ":5000 ").replace(":80\n", ":80 ").replace("ESTAB ", f"{socket} ".lstrip())
+    found = read(tmp_path, both)
+    assert found.frame.equals(read(tmp_path, SS).frame)
+    assert "1 other connections: left out." in found.notes
+
+
 def test_ss_of_ports_that_were_used_again_has_the_larger_connection(tmp_path: Path) -> None:
     later = SS.split("\n", 1)[1].split("1700000000.350")[0].replace("bytes_acked:20000", "bytes_acked:10")
     found = read(tmp_path, f"{SS}1700000000.600\n{later}")
@@ -287,6 +298,8 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
         (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
         (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
+        (SS.replace("1700000000.350\n", ""), r"line 6: time=none: must be given before each print, also this one of"),
+        (SS.replace("bytes_acked:", "bytes_received:"), "the file is ss's, without bytes_acked"),
         (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],
 )
