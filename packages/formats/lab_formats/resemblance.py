@@ -53,8 +53,8 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
     ),
     (
         r"\bcwnd:\d+.*\bbytes_\w+:\d|\brtt:[\d.]+/.*\bcwnd:\d+",
-        "ss's, without bytes_acked: a receiver's, or of iproute2 before 4.1. ss reads 'ss -tin' of the sender, a line of "
-        "'date +%s.%N' before each print",
+        "ss's, without bytes_acked: a receiver's, or of iproute2 before 4.1. ss reads 'ss -tin' of the sender, "
+        "with a line of 'date +%s.%N' before each print",
     ),
     (
         r"^(?:\S+ )?[\d:.]+ IP6? \S+ > \S+: ",
