@@ -34,8 +34,9 @@ def read(path: Path) -> Recording:
     rows = [_row(each) for each in _measured(documents(path), path) if (info := each.get("TCPInfo")) and info.value]
     if not rows:
         raise UserError(f"{path}: content: must have measurements of a download with the server's TCPInfo")
-    if (pl.Series([row["acked_bytes"] for row in rows]).diff() < 0).any():
-        raise UserError(f"{path}: BytesAcked: must not go back: the readings of one connection")
+    for name, shown in (("acked_bytes", "BytesAcked"), ("t_s", "ElapsedTime")):
+        if (pl.Series([row[name] for row in rows]).diff() < 0).any():
+            raise UserError(f"{path}: {shown}: must not go back: the readings of one connection")
     frame = pl.DataFrame(rows).unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
     notes = (COARSE, *limits(frame))

@@ -293,6 +293,7 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
         (ndt7(info(1, 9, 1, 0), info(2, 8, 1, 0)), "BytesAcked: must not go back"),
+        (ndt7(info(2, 8, 1, 0), info(1, 9, 1, 0)), "ElapsedTime: must not go back"),
         (qlog(sent(1, 0), received(2, 0, 1200), received(2, 1, 1200), acked(3, [0])), "take the other end's qlog"),
         (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),
         (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
