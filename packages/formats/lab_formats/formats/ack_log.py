@@ -160,8 +160,9 @@ def _rtt(table: Table) -> pl.Series:
 def _mss(table: Table, acked: Counts, given: int | None) -> tuple[int, list[str]]:
     if "mss" in table.frame.columns:
         found = whole(table, "mss", LEAST_MSS, MOST_MSS)
-        changes = len(np.unique(found)) - 1
-        return int(found[0]), [f"The MSS changes ({changes + 1} sizes): the first is used."] * bool(changes)
+        sizes, rows = np.unique(found, return_counts=True)
+        note = f"The MSS changes ({len(sizes)} sizes): the most frequent is used."
+        return int(sizes[rows.argmax()]), [note] * (len(sizes) > 1)
     if given is not None:
         return given, ["The MSS was given with the import."]
     steps = np.diff(acked, prepend=0)

@@ -7,6 +7,7 @@ mvfst and quiche do not name the packets that they take for lost: RFC 9002's thr
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,9 +28,15 @@ DELTA = ("delta", "relative_to_previous_event")
 LATEST, LARGEST, MOST_BYTES = 1e18, 2**62, 65_535
 UNITS_MS = {"ms": 1.0, "us": 1e-3}  # time_units of configuration or common_fields, until draft 2
 TIMES, KINDS = ("time", "relative_time", "delta_time"), ("name", "event", "event_type", "type")  # of event_fields
-SCHEMA = {"t_s": pl.Float64, "delivered_bytes": pl.Int64, "rtt_ms": pl.Float64, "inflight_bytes": pl.Int64}
+SCHEMA = {
+    "t_s": pl.Float64,
+    "delivered_bytes": pl.Int64,
+    "rtt_ms": pl.Float64,
+    "inflight_bytes": pl.Int64,
+    "lost_pkts": pl.Int64,
+}
 NOTES = (
-    "Bytes are those of whole QUIC packets; the RTT contains the receiver's delay of its ACKs.",
+    "Bytes are those of whole QUIC packets, the MSS their most frequent size; the RTT contains the receiver's delay.",
     "Time counts from the first 1-RTT packet.",
 )
 
@@ -61,6 +68,7 @@ def read(path: Path) -> Recording:
     if (np.diff(frame["t_s"].to_numpy()) < 0).any():
         raise UserError(f"{path}: time: must not go back")
     frame = frame.unique("t_s", keep="last", maintain_order=True)
+    frame = frame.with_columns(pl.lit(sender.sizes.most_common(1)[0][0], pl.UInt32).alias("mss_bytes"))
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
     return Recording(frame, "series", None, "qlog", path.name, tuple(notes))
 
@@ -73,7 +81,8 @@ class _Sender:
         self.sent: dict[int, tuple[float, int]] = {}  # in flight, in the order of their numbers: when, bytes
         self.lost: dict[int, tuple[float, int]] = {}  # taken for lost, and perhaps only late
         self.lost_numbers: list[int] = []  # of them, sorted
-        self.rows: list[tuple[float, int, float | None, int]] = []
+        self.rows: list[tuple[float, int, float | None, int, int]] = []
+        self.sizes: Counter[int] = Counter()
         self.acked_bytes = self.flight_bytes = self.sent_bytes = self.received_bytes = self.passed_over = 0
         self.newest = -1
 
@@ -98,11 +107,12 @@ class _Sender:
         if number.whole(0, LARGEST) <= self.newest:
             raise number.refuse(f"above {self.newest}, which was sent before: the packets of one connection")
         if not self.rows:
-            self.rows.append((t_ms / 1e3, 0, None, 0))
+            self.rows.append((t_ms / 1e3, 0, None, 0, 0))
         self.newest = number.value
         self.sent[number.value] = t_ms, size
         self.flight_bytes += size
         self.sent_bytes += size
+        self.sizes[size] += 1
 
     def _lose(self, number: int) -> None:
         if number in self.sent:
@@ -121,7 +131,7 @@ class _Sender:
         if new:  # only the largest gives a round trip (RFC 9002, 5.1)
             self.acked_bytes += sum(size for _, size in new.values())
             rtt_ms = t_ms - new[largest][0] if largest in new else None
-            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes))
+            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, len(self.lost)))
 
     def _pass_over(self, largest: int) -> None:
         passed = list(self._until(largest - PASSED_OVER))
@@ -227,4 +237,4 @@ def _of_cells(event: Node, cells: dict[str, Node]) -> tuple[Node, Node, Node]:
     return time, name, data
 
 
-IMPORTERS = (Importer("qlog", "qlog of a QUIC sender", "bytes delivered, in flight; RTT", fits, read),)
+IMPORTERS = (Importer("qlog", "qlog of a QUIC sender", "bytes delivered, in flight; RTT; packets lost", fits, read),)

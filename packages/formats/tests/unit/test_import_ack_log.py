@@ -57,9 +57,11 @@ def test_a_segment_that_overtook_a_lost_one_counts_as_delivered(tmp_path: Path) 
 
 
 def test_a_segment_counts_with_the_mss_of_its_time(tmp_path: Path) -> None:
-    rows = ["now_us,bytes_acked,mss,rtt_us,tp_delivered", "0,536,536,600000,2", "9,1072,536,600000,3"]
-    frame = frame_of(tmp_path, "\n".join([*rows, "18,2520,1448,600000,4", "27,5416,1448,600000,6"]))
-    assert frame["delivered_bytes"][1:].to_list() == frame["acked_bytes"][1:].to_list() == [536, 1072, 2520, 5416]
+    rows = ["now_us,bytes_acked,mss,rtt_us,tp_delivered", "0,536,536,600000,2", "9,1984,1448,600000,3"]
+    found = importers.read(written(tmp_path, "\n".join([*rows, "18,4880,1448,600000,5"])))
+    assert found.frame["delivered_bytes"][1:].to_list() == [536, 1984, 4880]
+    assert found.frame["mss_bytes"].unique().to_list() == [1448]
+    assert "The MSS changes (2 sizes): the most frequent is used." in found.notes
 
 
 PLAIN: dict[str, pl.DataFrame] = {}

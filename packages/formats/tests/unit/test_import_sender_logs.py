@@ -134,6 +134,7 @@ def test_qlog_counts_what_each_ack_acknowledges(tmp_path: Path) -> None:
     assert found.frame["delivered_bytes"].to_list() == [0, 1200, 2400]
     assert found.frame["rtt_ms"].to_list() == [None, 50, 52]
     assert found.frame["inflight_bytes"].to_list() == [0, 2400, 1200]
+    assert found.frame["mss_bytes"].to_list() == [1200] * 3
 
 
 def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path) -> None:
@@ -195,6 +196,9 @@ def test_a_packet_that_was_taken_for_lost_counts_once_it_is_acknowledged(tmp_pat
     found = read(tmp_path, qlog(*EVENTS, acked(75, [0, 2]))).frame
     assert found["delivered_bytes"].to_list() == [0, 1200, 2400, 3600]
     assert found["inflight_bytes"].to_list() == [0, 2400, 1200, 0]
+    assert found["lost_pkts"].to_list() == [0, 0, 0, 0]
+    lost = read(tmp_path, qlog(*EVENTS, *LATER, ALL_BUT_1)).frame
+    assert lost["lost_pkts"].to_list() == [0, 0, 0, 1]
 
 
 def test_ndt7_from_a_query_of_m_labs_tables_is_the_same(tmp_path: Path) -> None:
