@@ -4,6 +4,7 @@
 Readings of tcp_info (NDT7, ss) are too coarse for a path: they only bound the capacity.
 """
 
+from collections.abc import Iterator
 from pathlib import Path as File
 
 import numpy as np
@@ -45,10 +46,18 @@ def read(file: File) -> Recording:
 def inferred_of(file: File, found: Recording) -> Inferred:
     """Infer the link from a log of each ACK; Faults with each rule that it breaks."""
     inferred = infer(_path(file, found.frame, HEADERS[found.format]), found.source)
-    lines = list(too_little(inferred))
+    lines = [*_unordered(found.frame), *too_little(inferred)]
     if lines:
         raise Faults(UserError(f"{file}: {line}") for line in lines)
     return inferred
+
+
+def _unordered(frame: pl.DataFrame) -> Iterator[str]:
+    """Yield that a log with losses has only what arrived in order: that jumps where a hole is filled."""
+    known = [frame[name].sum() for name in ("retransmits_pkts", "lost_pkts") if name in frame.columns]
+    if "delivered_bytes" not in frame.columns and (not known or any(known)):
+        lost = f"{known[0]} packets lost" if known else "losses not counted"
+        yield f"tp_delivered=none ({lost}): must be in the log: bytes acknowledged in order show no arrivals behind a hole"
 
 
 def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:

@@ -67,6 +67,7 @@ def _row(measurement: Node) -> dict[str, float]:
         "acked_bytes": count("BytesAcked", MOST_BYTES),
         "rtt_ms": count("RTT", SLOWEST_MS * 1e3) / 1e3,
         "least_rtt_ms": count("MinRTT", SLOWEST_MS * 1e3) / 1e3,
+        "sacked": count("Sacked") if info.get("Sacked") else 0.0,
         "inflight_bytes": count("Unacked") * count("SndMSS", MOST_MSS),
         "retransmits": count("TotalRetrans"),
         "cwnd_pkts": count("SndCwnd"),
@@ -80,7 +81,7 @@ IMPORTERS = (
     Importer(
         "ndt7",
         "JSON of M-Lab's NDT7, also of ndt7-client",
-        "bytes acknowledged, in flight; RTT; retransmissions",
+        "bytes acknowledged, delivered, in flight; RTT; retransmissions",
         fits,
         read,
     ),

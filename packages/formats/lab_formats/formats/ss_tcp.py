@@ -31,6 +31,7 @@ FIELDS = {
     "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
     "least_rtt_ms": r"\bminrtt:(\d+(?:\.\d+)?)(?![\d.])",
     "unacked": r"\bunacked:(\d+)",
+    "sacked": r"\ssacked:(\d+)",
     "retransmits": r"\bretrans:\d+/(\d+)",
     "cwnd_pkts": r"\bcwnd:(\d+)",
     "mss_bytes": r"\smss:(\d+)",
@@ -135,7 +136,7 @@ IMPORTERS = (
     Importer(
         "ss",
         "text of ss -tin at a sender, with times",
-        "bytes acknowledged, in flight; RTT; retransmissions",
+        "bytes acknowledged, delivered, in flight; RTT; retransmissions",
         fits,
         read,
     ),

@@ -249,6 +249,22 @@ def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:
     assert "1 other connections: left out." in found.notes
 
 
+SACKED = {
+    "ss": SS.replace("cwnd:20 ", "cwnd:20 sacked:100 "),
+    "ndt7": ndt7(
+        {"TCPInfo": {**info(100_000, 20_000, 8500, 1)["TCPInfo"], "Sacked": 100}}, info(350_000, 270_000, 9500, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SACKED.values(), ids=SACKED)
+def test_what_sack_blocks_report_has_arrived(tmp_path: Path, text: str) -> None:
+    """Else what fills a hole would seem to arrive at once."""
+    found = read(tmp_path, text).frame
+    assert found["acked_bytes"].to_list() == [20_000, 270_000]
+    assert found["delivered_bytes"].to_list() == [20_000 + 100 * 1448, 270_000]
+
+
 def test_ss_of_one_state_has_no_column_of_it(tmp_path: Path) -> None:
     """`ss -tin state established`: its connections are still apart."""
     other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0").split("\n", 2)[2]

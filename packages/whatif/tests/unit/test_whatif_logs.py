@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lab_whatif import logs
 from lab_whatif.measures import measured
-from test_import_sender_logs import SS, info, ndt7, qlog, sent
+from test_import_sender_logs import SACKED, SS, info, ndt7, qlog, sent
 from test_import_sender_logs import acked as acknowledged
 from typer.testing import CliRunner
 from whatif_captures import Download, Known, ack_log
@@ -39,6 +39,24 @@ def test_a_log_without_what_is_in_flight_shows_no_exit_and_the_same_times(tmp_pa
     assert whole.exit_s is not None
     assert found.exit_s is None
     assert found.mark_s == whole.mark_s
+
+
+def test_a_log_of_what_arrived_in_order_alone_is_refused_where_anything_was_lost(tmp_path: Path) -> None:
+    """It jumps where a hole is filled, and the buffer would seem to hold that, too."""
+    lines = [line.split(",") for line in ack_log(Download(Known(buffer_bytes=60_000))).splitlines()]
+    file = tmp_path / "acks.csv"
+    for last, words in ((8, r"45 packets lost"), (3, "losses not counted")):
+        file.write_text("\n".join(",".join([*cells[:4], *cells[5:]][: last + 1]) for cells in lines) + "\n")
+        with pytest.raises(UserError, match=rf"tp_delivered=none \({words}\): must be in the log"):
+            logs.inferred_of(file, logs.read(file))
+
+
+@pytest.mark.parametrize("text", SACKED.values(), ids=SACKED)
+def test_what_fills_a_hole_bounds_no_capacity(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "log"
+    file.write_text(text)
+    (capacity, _) = logs.bounds(file, logs.read(file))[1]
+    assert capacity.low == pytest.approx((250_000 - 144_800) * 8 / 0.25 / 1e6, abs=0.001)
 
 
 @pytest.mark.parametrize("first_bytes", [1208, 30], ids=["full packets", "one short packet, acknowledged alone"])
