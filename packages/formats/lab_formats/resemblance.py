@@ -48,7 +48,7 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "ping and irtt are near",
     ),
     (
-        r"tcp_probe: family=|^[\d.]+ [\d.:]+:\d+ [\d.:]+:\d+ \d+ (?:0x)?[0-9a-f]+ (?:0x)?[0-9a-f]+ \d+ \d+ \d+ \d+",
+        r"tcp_probe: +family=|^[\d.]+ [\d.:]+:\d+ [\d.:]+:\d+ \d+ (?:0x)?[0-9a-f]+ (?:0x)?[0-9a-f]+ \d+ \d+ \d+ \d+",
         "tcp_probe's trace: ss reads 'ss -tin', ack-log a table of ACKs, pcap a capture of the same download",
     ),
     (

@@ -56,8 +56,8 @@ def _unordered(frame: pl.DataFrame) -> Iterator[str]:
     """Yield that a log with losses has only what arrived in order: that jumps where a hole is filled."""
     known = [frame[name].sum() for name in ("retransmits_pkts", "lost_pkts") if name in frame.columns]
     if "delivered_bytes" not in frame.columns and (not known or any(known)):
-        lost = f"{known[0]} packets lost" if known else "losses not counted"
-        yield f"tp_delivered=none ({lost}): must be in the log: bytes acknowledged in order show no arrivals behind a hole"
+        lost = f"{max(known)} packets lost" if known else "losses not counted"
+        yield f"tp_delivered=none ({lost}): must be there: bytes in order do not show when those behind a hole arrived"
 
 
 def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:

@@ -47,7 +47,7 @@ def test_a_log_of_what_arrived_in_order_alone_is_refused_where_anything_was_lost
     file = tmp_path / "acks.csv"
     for last, words in ((8, r"45 packets lost"), (3, "losses not counted")):
         file.write_text("\n".join(",".join([*cells[:4], *cells[5:]][: last + 1]) for cells in lines) + "\n")
-        with pytest.raises(UserError, match=rf"tp_delivered=none \({words}\): must be in the log"):
+        with pytest.raises(UserError, match=rf"tp_delivered=none \({words}\): must be there"):
             logs.inferred_of(file, logs.read(file))
 
 
