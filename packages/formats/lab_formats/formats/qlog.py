@@ -202,6 +202,8 @@ def _events(path: Path, notes: list[str]) -> Iterator[tuple[float, str, Node]]:
     added, unit_ms = "delta_time" in columns or (form is not None and form.value in DELTA), _unit_ms(trace)
     t_ms, groups = 0.0, set()
     for event in events:
+        if event.value in ([], {}):  # early converters end their list with an empty event
+            continue
         cells = dict(zip(columns, event.items(), strict=False)) if columns else _members(event)
         time, name, data = _of_cells(event, cells) if columns else (event.at("time"), event.at("name"), None)
         read_ms = counted(time).number(0, LATEST) * unit_ms
