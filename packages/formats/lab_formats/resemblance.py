@@ -48,8 +48,13 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "ping and irtt are near",
     ),
     (
-        r"tcp_probe: family=|^[\d.]+ [\d.:]+:\d+ [\d.:]+:\d+ \d+ (?:0x)?[0-9a-f]+ (?:0x)?[0-9a-f]+ \d+ \d+ \d+ \d+",
+        r"tcp_probe: +family=|^[\d.]+ [\d.:]+:\d+ [\d.:]+:\d+ \d+ (?:0x)?[0-9a-f]+ (?:0x)?[0-9a-f]+ \d+ \d+ \d+ \d+",
         "tcp_probe's trace: ss reads 'ss -tin', ack-log a table of ACKs, pcap a capture of the same download",
+    ),
+    (
+        r"\bcwnd:\d+.*\bbytes_\w+:\d|\brtt:[\d.]+/.*\bcwnd:\d+",
+        "ss's, without bytes_acked: a receiver's, or of iproute2 before 4.1. ss reads 'ss -tin' of the sender, "
+        "with a line of 'date +%s.%N' before each print",
     ),
     (
         r"^(?:\S+ )?[\d:.]+ IP6? \S+ > \S+: ",

@@ -4,6 +4,7 @@
 Readings of tcp_info (NDT7, ss) are too coarse for a path: they only bound the capacity.
 """
 
+from collections.abc import Iterator
 from pathlib import Path as File
 
 import numpy as np
@@ -17,7 +18,7 @@ from lab.traces.importer import Head
 from lab.traces.recording import Recording
 from lab_whatif.evidence import Item
 from lab_whatif.infer import Inferred, infer
-from lab_whatif.path import FRAME_BYTES, Down, Path, Sent, Up
+from lab_whatif.path import FRAME_BYTES, NOT_KNOWN, Down, Path, Sent, Up
 from lab_whatif.refuse import too_little
 
 HEADERS = {"ack-log": FRAME_BYTES, "qlog": 42}  # bytes of a packet beside what is counted: Ethernet, IPv4, UDP
@@ -45,10 +46,18 @@ def read(file: File) -> Recording:
 def inferred_of(file: File, found: Recording) -> Inferred:
     """Infer the link from a log of each ACK; Faults with each rule that it breaks."""
     inferred = infer(_path(file, found.frame, HEADERS[found.format]), found.source)
-    lines = list(too_little(inferred))
+    lines = [*_unordered(found.frame), *too_little(inferred)]
     if lines:
         raise Faults(UserError(f"{file}: {line}") for line in lines)
     return inferred
+
+
+def _unordered(frame: pl.DataFrame) -> Iterator[str]:
+    """Yield that a log with losses has only what arrived in order: that jumps where a hole is filled."""
+    known = [frame[name].sum() for name in ("retransmits_pkts", "lost_pkts") if name in frame.columns]
+    if "delivered_bytes" not in frame.columns and (not known or any(known)):
+        lost = f"{max(known)} packets lost" if known else "losses not counted"
+        yield f"tp_delivered=none ({lost}): must be there: bytes in order do not show when those behind a hole arrived"
 
 
 def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:
@@ -61,14 +70,20 @@ def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:
     t_s, wait_s = frame["t_s"].to_numpy()[new], _held(rtt_s - base_s)[new]
     end = acked[new]
     seq = np.concatenate([[0], end[:-1]])
-    mss = int(frame["mss_bytes"][0]) if "mss_bytes" in frame.columns else int((end - seq).min())
+    mss = int(frame["mss_bytes"][0])
     sizes = end - seq + -(-(end - seq) // mss) * header_bytes
     down = Down(t_s - base_s / 2, wait_s, seq + 1, end + 1, sizes)
     up = Up(t_s - base_s / 2, np.zeros(len(t_s)), np.zeros(len(t_s)), end + 1)
-    lost = frame["retransmits_pkts"].to_numpy() if "retransmits_pkts" in frame.columns else np.zeros(len(acked))
-    where = lost > 0
-    losses = frame["t_s"].to_numpy()[where] - base_s / 2, lost[where].astype(float)
+    losses = _losses(frame, base_s)
     return Path(down, up, _sent(frame, acked, mss), base_s * 1e3, CLOCK_MS, mss_bytes=mss, counted=losses)
+
+
+def _losses(frame: pl.DataFrame, base_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return when losses were counted, and how many: packets sent again, or newly taken for lost."""
+    again, lost = "retransmits_pkts", "lost_pkts"
+    steps = pl.col(again) if again in frame.columns else pl.col(lost).diff() if lost in frame.columns else pl.lit(0)
+    counted = frame.select(pl.col("t_s") - base_s / 2, steps.cast(pl.Float64).alias("pkts")).filter(pl.col("pkts") > 0)
+    return counted["t_s"].to_numpy(), counted["pkts"].to_numpy()
 
 
 def _held(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,7 +102,7 @@ def _acked(file: File, frame: pl.DataFrame) -> Numbers:
 def _sent(frame: pl.DataFrame, acked: Numbers, mss: int) -> Sent:
     """Return what was in flight at each ACK; a log without it shows no exit."""
     known = "inflight_bytes" in frame.columns
-    flight = frame["inflight_bytes"].fill_null(0).to_numpy() if known else np.zeros(len(acked), dtype=np.int64)
+    flight = frame["inflight_bytes"].fill_null(0).to_numpy() if known else np.full(len(acked), NOT_KNOWN)
     end = np.maximum(acked + flight, mss)
     return Sent(frame["t_s"].to_numpy(), end, acked, flight, np.full(len(acked), 2**62))
 

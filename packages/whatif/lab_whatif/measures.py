@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab_whatif.infer import Inferred
-from lab_whatif.path import Path
+from lab_whatif.path import NOT_KNOWN, Path
 from lab_whatif.refuse import BULK_BYTES
 
 MARKS_MB = (1, 5, 20)
@@ -98,6 +98,8 @@ def exit_s(inferred: Inferred) -> float | None:
     much had been acknowledged that slow start explains the largest flight.
     """
     sent, mss_bytes = inferred.path.sent, inferred.mss_bytes
+    if (sent.flight == NOT_KNOWN).all():
+        return None
     reported_s = _loss_reported_s(inferred)
     before = sent.t_s < (reported_s or np.inf)
     window = FIRST_WINDOW * mss_bytes + sent.acked

@@ -17,6 +17,7 @@ from lab_whatif.stamps import Stamps, seconds_of
 Seconds = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 FRAME_BYTES = 66  # headers of a segment in Ethernet, IPv4 and TCP with time stamps: what the lab's links count
+NOT_KNOWN = 1  # bytes in flight: no segment is as short
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Sent:
     t_s: Seconds
     end: Numbers
     acked: Numbers  # acknowledged when it was sent
-    flight: Numbers  # before it
+    flight: Numbers  # before it; NOT_KNOWN at all of them where a log does not state it
     room: Numbers  # of the receive window behind it
 
 

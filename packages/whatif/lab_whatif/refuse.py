@@ -15,7 +15,8 @@ LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: 
 MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW, MOST_COPIES = 0.01, 0.001, 0.02, 0.01
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
-ECE = 64  # a receiver's report that a packet was marked (RFC 3168)
+ECE, CWR, AE = 64, 128, 256  # ECE alone: a receiver's report that a packet was marked (RFC 3168)
+UNMARKED = AE | ECE  # the count of marks, 5, with which each end begins that counts them in these bits (RFC 9768)
 IDLE_ROUNDS = 0.01  # of the round trips may begin with nothing in flight
 TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
 
@@ -85,10 +86,23 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
 
 def for_others(segments: Segments) -> Iterator[str]:
     """Yield what forbids to speak of other senders, though the link is seen."""
-    reports = int((~segments.data & (segments.flags & (ECE | SYN) == ECE)).sum())
+    counts = segments.flags[~segments.data & (segments.flags & SYN == 0)] & (ECE | CWR | AE)
+    if _counts_marks(segments):
+        reports = int((counts[0 if segments.opener_sends else 1 :] != UNMARKED).sum())  # the opener's first is another
+    else:
+        reports = int((counts & ECE > 0).sum())
     if reports:
         rule = "none, for the replay has no marks: set net.ipv4.tcp_ecn=0 at the receiver, or leave --was out"
         yield f"ACKs that report congestion marks (ECN)={reports}: must be {rule}"
+
+
+def _counts_marks(segments: Segments) -> bool:
+    """Return whether both ends offered to count marks (AccECN); all three bits in the answer are an old host's echo."""
+    bits = segments.flags & (ECE | CWR | AE)
+    offers = bits[segments.flags & (SYN | ACK) == SYN] == ECE | CWR | AE
+    answers = bits[segments.flags & (SYN | ACK) == SYN | ACK]
+    accepts = (answers & (CWR | AE) > 0) & (answers != ECE | CWR | AE)
+    return bool(offers.any() and accepts.any())
 
 
 def too_little(inferred: Inferred) -> Iterator[str]:

@@ -264,8 +264,8 @@ def _bytes(frame: Frame, known: Known, version: int, stamps: bool) -> tuple[byte
     ports = (SERVER, CLIENT) if frame.to_client else (CLIENT, SERVER)
     seq = (own + (0 if frame.flags & SYN else 1) + max(frame.seq, 0)) % 2**32
     ack = 0 if frame.flags == SYN else (other + 1 + frame.ack) % 2**32
-    offset = (20 + len(options)) // 4 << 4
-    tcp = struct.pack(">HHIIBBHHH", *ports, seq, ack, offset, frame.flags, min(frame.window, 65535), 0, 0) + options
+    flags = (20 + len(options)) // 4 << 12 | frame.flags
+    tcp = struct.pack(">HHIIHHHH", *ports, seq, ack, flags, min(frame.window, 65535), 0, 0) + options
     ip = _ip(frame.to_client, len(tcp) + frame.length, version)
     return ip + tcp, len(ip) + len(tcp) + frame.length
 

@@ -33,6 +33,7 @@ WINDOWS = ("snd_cwnd", "cwnd_pkt")
 SENT = "total_sent_B"
 ACKED = frozenset({*TOTALS, STEP})
 NAMES = frozenset({CLOCK, *ACKED, *RTTS, *RETRANSMITS, *LOST, *WINDOWS, SENT, "snd_nxt", "snd_una", "tp_delivered"})
+FLOWS = ("saddr", "daddr", "sport", "dport", "port", "flow", "flow_id", "sk", "sock", "cookie")  # one each
 LEAST_NAMES = 2  # of a header: it is a log, and what is missing can be named
 NO_SAMPLE = (-1, WRAP - 1)  # the kernel's RTT of an ACK that gave none, as signed and as unsigned
 LEAST_MSS, MOST_MSS = 88, 65_495  # TCP_MIN_SND_MSS of Linux, and what an IPv4 packet holds
@@ -52,6 +53,7 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     if initial_window_pkts < 1 or (mss_bytes is not None and not LEAST_MSS <= mss_bytes <= MOST_MSS):
         raise field_error(path, "mss_bytes", mss_bytes, f"{LEAST_MSS} to {MOST_MSS}, and initial_window_pkts 1 or more")
     whole_table = read_table(path)
+    _refuse_other_flows(whole_table)
     if not set(whole_table.frame.columns) & ACKED:
         return _without_acked(whole_table, path.name, mss_bytes)
     table, early = _from_first_data(whole_table)
@@ -70,6 +72,14 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     _refuse_other_units(table, frame)
     all_notes = (*early, *mss_notes, flight_note, *notes, *_limited(table))
     return Recording(frame, "series", None, "ack-log", path.name, all_notes)
+
+
+def _refuse_other_flows(table: Table) -> None:
+    """Refuse a log of several connections, where a column tells them apart."""
+    for name in FLOWS:
+        if name in table.frame.columns and len(others := (table.text(name) != table.text(name)[0]).arg_true()):
+            rule = f"{table.text(name)[0]}, as in the first line: one connection's ACKs"
+            raise table.error(int(others[0]), name, table.text(name)[int(others[0])], rule)
 
 
 def _refuse_other_units(table: Table, frame: pl.DataFrame) -> None:
@@ -150,8 +160,9 @@ def _rtt(table: Table) -> pl.Series:
 def _mss(table: Table, acked: Counts, given: int | None) -> tuple[int, list[str]]:
     if "mss" in table.frame.columns:
         found = whole(table, "mss", LEAST_MSS, MOST_MSS)
-        changes = len(np.unique(found)) - 1
-        return int(found[0]), [f"The MSS changes ({changes + 1} sizes): the first is used."] * bool(changes)
+        sizes, rows = np.unique(found, return_counts=True)
+        note = f"The MSS changes ({len(sizes)} sizes): the most frequent is used."
+        return int(sizes[rows.argmax()]), [note] * (len(sizes) > 1)
     if given is not None:
         return given, ["The MSS was given with the import."]
     steps = np.diff(acked, prepend=0)
@@ -189,8 +200,10 @@ def _delivered(table: Table, acked: Counts, mss: int) -> list[pl.Series]:
     """Bytes that arrived, in order or not: the kernel's count of segments, which includes the SYN."""
     if "tp_delivered" not in table.frame.columns:
         return []
-    counted = total(table, "tp_delivered")
-    return [pl.Series("delivered_bytes", (counted - counted[0]) * mss + acked[0])]
+    steps = np.diff(total(table, "tp_delivered"), prepend=0)
+    steps[0] = 0
+    sizes = whole(table, "mss") if "mss" in table.frame.columns else mss
+    return [pl.Series("delivered_bytes", np.cumsum(steps * sizes) + acked[0])]
 
 
 def _counted(table: Table) -> list[pl.Series]:

@@ -34,8 +34,9 @@ def read(path: Path) -> Recording:
     rows = [_row(each) for each in _measured(documents(path), path) if (info := each.get("TCPInfo")) and info.value]
     if not rows:
         raise UserError(f"{path}: content: must have measurements of a download with the server's TCPInfo")
-    if (pl.Series([row["acked_bytes"] for row in rows]).diff() < 0).any():
-        raise UserError(f"{path}: BytesAcked: must not go back: the readings of one connection")
+    for name, shown in (("acked_bytes", "BytesAcked"), ("t_s", "ElapsedTime")):
+        if (pl.Series([row[name] for row in rows]).diff() < 0).any():
+            raise UserError(f"{path}: {shown}: must not go back: the readings of one connection")
     frame = pl.DataFrame(rows).unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
     notes = (COARSE, *limits(frame))
@@ -66,6 +67,7 @@ def _row(measurement: Node) -> dict[str, float]:
         "acked_bytes": count("BytesAcked", MOST_BYTES),
         "rtt_ms": count("RTT", SLOWEST_MS * 1e3) / 1e3,
         "least_rtt_ms": count("MinRTT", SLOWEST_MS * 1e3) / 1e3,
+        "sacked": count("Sacked") if info.get("Sacked") else 0.0,
         "inflight_bytes": count("Unacked") * count("SndMSS", MOST_MSS),
         "retransmits": count("TotalRetrans"),
         "cwnd_pkts": count("SndCwnd"),
@@ -79,7 +81,7 @@ IMPORTERS = (
     Importer(
         "ndt7",
         "JSON of M-Lab's NDT7, also of ndt7-client",
-        "bytes acknowledged, in flight; RTT; retransmissions",
+        "bytes acknowledged, delivered, in flight; RTT; retransmissions",
         fits,
         read,
     ),

@@ -22,14 +22,16 @@ from lab_formats.reading.text import line_error, read_lines
 
 CLOCK = re.compile(r"\d{9,10}\.\d+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)")  # of date -Ins, --rfc-3339=ns
-INFO = re.compile(r"[\sA-Z].*\bcwnd:\d+.*\bbytes_acked:\d+|[\sA-Z].*\bbytes_acked:\d+.*\bcwnd:\d+")
+BEGIN = r"(?:[\sA-Z\d]|tcp\s).*"  # ss -O has the socket in front, perhaps without its state or with its protocol
+INFO = re.compile(rf"{BEGIN}\bcwnd:\d+.*\bbytes_acked:\d+|{BEGIN}\bbytes_acked:\d+.*\bcwnd:\d+")
 STATES = "ESTAB|CLOSE-WAIT|FIN-WAIT-\\d|CLOSING|LAST-ACK|TIME-WAIT"
-SOCKET = re.compile(rf"(?:(?:{STATES})\s+)?\d+\s+\d+\s+(\S+:\S+)\s+(\S+:\S+)")  # of one state: without it
+SOCKET = re.compile(rf"(?:tcp\s+)?(?:(?:{STATES})\s+)?\d+\s+\d+\s+(\S+:\S+)\s+(\S+:\S+)")  # of one state: without it
 FIELDS = {
     "acked_bytes": r"\bbytes_acked:(\d+)",
     "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
     "least_rtt_ms": r"\bminrtt:(\d+(?:\.\d+)?)(?![\d.])",
     "unacked": r"\bunacked:(\d+)",
+    "sacked": r"\ssacked:(\d+)",
     "retransmits": r"\bretrans:\d+/(\d+)",
     "cwnd_pkts": r"\bcwnd:(\d+)",
     "mss_bytes": r"\smss:(\d+)",
@@ -69,11 +71,11 @@ def read(path: Path) -> Recording:
 def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     found: defaultdict[str, Rows] = defaultdict(list)
     now_s: float | None = None
-    first_s, socket = 0.0, ""
+    first_s, socket, prints = 0.0, "", 0
     again: Counter[str] = Counter()  # how often a socket's ports were used again
     for number, line in enumerate(read_lines(path), 1):
         if (read_s := _clock_s(line.strip())) is not None:
-            before_s, now_s = now_s, read_s
+            before_s, now_s, prints = now_s, read_s, prints + 1
             if before_s is not None and now_s < before_s:
                 raise line_error(path, number, "time", line.strip(), "no earlier than the one before")
             first_s = first_s or now_s
@@ -86,15 +88,22 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
         if INFO.match(line):  # behind the socket, or in its line (ss -O)
             if now_s is None:
                 raise line_error(path, number, "time", "none", "given before each print: date +%s.%N, or -Ins")
-            row = _row(path, number, line, now_s)
+            row = {**_row(path, number, line, now_s), "print": prints}
             before = found[_named(socket, again)]
-            if before and not socket and before[-1]["t_s"] == now_s:
-                rule = "printed before each line of a connection where a print has several: ss -tin"
-                raise line_error(path, number, "addresses", "none", rule)
+            if before and before[-1]["print"] == prints:
+                raise _twice(path, number, socket)
             again[socket] += bool(before) and row["acked_bytes"] < before[-1]["acked_bytes"]
             found[_named(socket, again)].append(row)
             socket = ""
     return dict(found), first_s
+
+
+def _twice(path: Path, number: int, socket: str) -> UserError:
+    """Return the error of a connection that stands twice behind one time."""
+    if socket:
+        return line_error(path, number, "time", "none", f"given before each print, also this one of {socket}")
+    rule = "printed before each line of a connection where a print has several: ss -tin"
+    return line_error(path, number, "addresses", "none", rule)
 
 
 def _named(socket: str, again: Counter[str]) -> str:
@@ -127,7 +136,7 @@ IMPORTERS = (
     Importer(
         "ss",
         "text of ss -tin at a sender, with times",
-        "bytes acknowledged, in flight; RTT; retransmissions",
+        "bytes acknowledged, delivered, in flight; RTT; retransmissions",
         fits,
         read,
     ),

@@ -9,12 +9,17 @@ COARSE = "The rows are readings of the sender's TCP: what passed between two of 
 
 
 def series(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of a recording; retransmissions are counted from one row to the next."""
+    """Return the columns of a recording; retransmissions are counted from one row to the next.
+
+    What is acknowledged in order jumps where a hole is filled: what arrived is that and what SACK blocks report.
+    """
     steps = pl.col("retransmits").diff().fill_null(pl.col("retransmits")).clip(0).cast(pl.UInt32)
     counts = ("acked_bytes", "inflight_bytes", "cwnd_pkts")
+    delivered = (pl.col("acked_bytes") + pl.col("sacked").fill_null(0) * pl.col("mss_bytes")).cum_max()
     return frame.select(
         "t_s",
         pl.col("acked_bytes").cast(pl.Int64),
+        delivered.cast(pl.Int64).alias("delivered_bytes"),
         pl.when(pl.col("rtt_ms") > 0).then("rtt_ms").alias("rtt_ms"),  # 0: no sample yet
         *(pl.col(name).cast(pl.Int64) for name in counts[1:]),
         steps.alias("retransmits_pkts"),

@@ -56,6 +56,14 @@ def test_a_segment_that_overtook_a_lost_one_counts_as_delivered(tmp_path: Path) 
     assert frame["delivered_bytes"][-1] == modelled().acks[-1].delivered * MSS > frame["acked_bytes"][-1]
 
 
+def test_a_segment_counts_with_the_mss_of_its_time(tmp_path: Path) -> None:
+    rows = ["now_us,bytes_acked,mss,rtt_us,tp_delivered", "0,536,536,600000,2", "9,1984,1448,600000,3"]
+    found = importers.read(written(tmp_path, "\n".join([*rows, "18,4880,1448,600000,5"])))
+    assert found.frame["delivered_bytes"][1:].to_list() == [536, 1984, 4880]
+    assert found.frame["mss_bytes"].unique().to_list() == [1448]
+    assert "The MSS changes (2 sizes): the most frequent is used." in found.notes
+
+
 PLAIN: dict[str, pl.DataFrame] = {}
 
 
@@ -185,6 +193,8 @@ BAD = {
     HEAD + "5,2616,1308,9,0,4294967296,1\n": "line 2: snd_nxt=4294967296: must be a number at least 0 and at most",
     HEAD + "5,2616,1308,9,0,9\n": "line 2: columns=6: must be 7, as in the other lines",
     HEAD + "5,0,1308,9,0,9,1\n": "line 2: acked=0: must be above 0 in the last line: no data was acknowledged",
+    "now_us,rtt_us,dport\n0,60000,443\n1,9000,80\n": "line 3: dport=80: must be 443, as in the first line: one conn",
+    "now_us,cookie,bytes_acked,mss,rtt_us\n0,7,1308,1308,9\n1,8,2616,1308,9\n": "line 3: cookie=8: must be 7, as in",
     "": "content: must be something: the file is empty",
 }
 

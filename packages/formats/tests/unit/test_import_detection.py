@@ -101,6 +101,7 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
             '{"Host": "a", "Rtt": 41.2, "SequenceNumber": 1, "Timestamp": 15.0}\n',
             "MONROE's ping: columns .*ping and irtt",
         ),
+        ("cpus=2\n  x-0  [001]  1.0: tcp_probe:            family=AF_INET src=a\n", "tcp_probe's trace"),
         ("  x-0  [1] ..s1.  1.0: tcp_probe: family=AF_INET src=a\n", "tcp_probe's trace: ss .*ack-log .*pcap"),
         (
             "0.1 192.0.2.1:5201 192.0.2.2:412 32 0x1000 0x900 10 214 65535 20 65535\n",

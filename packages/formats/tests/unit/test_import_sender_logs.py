@@ -64,7 +64,7 @@ IN_LISTS = json.dumps(
             {
                 "event_fields": ["relative_time", "CATEGORY", "EVENT_TYPE", "DATA"],
                 "configuration": {"time_units": "us"},
-                "events": [_in_list(each) for each in EVENTS],
+                "events": [*(_in_list(each) for each in EVENTS), []],
             }
         ],
     }
@@ -134,6 +134,7 @@ def test_qlog_counts_what_each_ack_acknowledges(tmp_path: Path) -> None:
     assert found.frame["delivered_bytes"].to_list() == [0, 1200, 2400]
     assert found.frame["rtt_ms"].to_list() == [None, 50, 52]
     assert found.frame["inflight_bytes"].to_list() == [0, 2400, 1200]
+    assert found.frame["mss_bytes"].to_list() == [1200] * 3
 
 
 def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path
 
 
 def test_qlog_of_the_first_drafts_is_the_same(tmp_path: Path) -> None:
-    """As picoquic and mvfst write it."""
+    """As picoquic and mvfst write it, or a converter, which ends the list with an empty event."""
     assert read(tmp_path, IN_LISTS).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
@@ -158,6 +159,46 @@ def test_a_qlog_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path)
 def test_only_the_largest_number_of_an_ack_gives_a_round_trip(tmp_path: Path) -> None:
     found = read(tmp_path, qlog(sent(10, 0), sent(10, 1), acked(60, [1]), acked(95, [0, 1])))
     assert found.frame["rtt_ms"].to_list() == [None, 50, None]
+
+
+ONE_TRACE = {"qlog_version": "0.3", "traces": [{"events": EVENTS}]}
+LATER = [sent(71, 3), sent(71, 4), sent(71, 5)]
+ALL_BUT_1 = acked(120, [0], [2, 5])
+LOST_BY_ITSELF = {"time": 70, "name": "recovery:packet_lost", "data": {"type": "1RTT", "packet_number": 1}}
+TIMED = json.dumps(acked(62, [0, 0], [2, 2])).replace('"ack"', '"ack_receive_timestamps"')
+IN_US = [each | {"time": each["time"] * 1000} for each in EVENTS]
+IN_US_HEAD = {"qlog_version": "0.3", "trace": {"common_fields": {"time_units": "us"}}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        qlog(*EVENTS[:-1], LOST_BY_ITSELF, *LATER, ALL_BUT_1),  # aioquic
+        qlog(*EVENTS[:-1], *LATER, ALL_BUT_1),  # mvfst, quiche: no event of a lost packet
+        qlog(*EVENTS[:4], json.loads(TIMED), EVENTS[-1], *LATER, ALL_BUT_1),  # mvfst
+        qlog(*IN_US, *({**each, "time": each["time"] * 1000} for each in (*LATER, ALL_BUT_1))).replace(
+            json.dumps(QLOG_HEAD), json.dumps(IN_US_HEAD)
+        ),
+    ],
+    ids=["a loss without a header", "no losses", "an ACK with times of arrival", "us in common_fields"],
+)
+def test_qlog_of_other_stacks_is_the_same(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text).frame.equals(read(tmp_path, qlog(*EVENTS, *LATER, ALL_BUT_1)).frame)
+
+
+def test_a_qlog_without_losses_says_what_counts_as_lost(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS[:-1], *LATER, ALL_BUT_1))
+    assert any(note.startswith("The log names no lost packets: 1 count as lost") for note in found.notes)
+    assert not any("names no lost" in note for note in read(tmp_path, qlog(*EVENTS)).notes)
+
+
+def test_a_packet_that_was_taken_for_lost_counts_once_it_is_acknowledged(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS, acked(75, [0, 2]))).frame
+    assert found["delivered_bytes"].to_list() == [0, 1200, 2400, 3600]
+    assert found["inflight_bytes"].to_list() == [0, 2400, 1200, 0]
+    assert found["lost_pkts"].to_list() == [0, 0, 0, 0]
+    lost = read(tmp_path, qlog(*EVENTS, *LATER, ALL_BUT_1)).frame
+    assert lost["lost_pkts"].to_list() == [0, 0, 0, 1]
 
 
 def test_ndt7_from_a_query_of_m_labs_tables_is_the_same(tmp_path: Path) -> None:
@@ -208,11 +249,38 @@ def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:
     assert "1 other connections: left out." in found.notes
 
 
+SACKED = {
+    "ss": SS.replace("cwnd:20 ", "cwnd:20 sacked:100 "),
+    "ndt7": ndt7(
+        {"TCPInfo": {**info(100_000, 20_000, 8500, 1)["TCPInfo"], "Sacked": 100}}, info(350_000, 270_000, 9500, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SACKED.values(), ids=SACKED)
+def test_what_sack_blocks_report_has_arrived(tmp_path: Path, text: str) -> None:
+    """Else what fills a hole would seem to arrive at once."""
+    found = read(tmp_path, text).frame
+    assert found["acked_bytes"].to_list() == [20_000, 270_000]
+    assert found["delivered_bytes"].to_list() == [20_000 + 100 * 1448, 270_000]
+
+
 def test_ss_of_one_state_has_no_column_of_it(tmp_path: Path) -> None:
     """`ss -tin state established`: its connections are still apart."""
     other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0").split("\n", 2)[2]
     both = (SS + other.split("1700000000.350\n")[0]).replace("ESTAB ", "")
     assert read(tmp_path, both).frame.equals(read(tmp_path, SS).frame)
+
+
+@pytest.mark.parametrize("socket", ["ESTAB", "tcp ESTAB", ""], ids=["a state", "a protocol", "neither"])
+def test_ss_with_all_of_a_socket_in_one_line_has_each_connection(tmp_path: Path, socket: str) -> None:
+    """`ss -O`, of one state, or without -t."""
+    other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0")
+    both = SS + other.split("\n", 1)[1].split("1700000000.350\n")[0]
+    both = both.replace(":5000\n", ":5000 ").replace(":80\n", ":80 ").replace("ESTAB ", f"{socket} ".lstrip())
+    found = read(tmp_path, both)
+    assert found.frame.equals(read(tmp_path, SS).frame)
+    assert "1 other connections: left out." in found.notes
 
 
 def test_ss_of_ports_that_were_used_again_has_the_larger_connection(tmp_path: Path) -> None:
@@ -245,8 +313,14 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
         (ndt7(info(1, 9, 1, 0), info(2, 8, 1, 0)), "BytesAcked: must not go back"),
+        (ndt7(info(2, 8, 1, 0), info(1, 9, 1, 0)), "ElapsedTime: must not go back"),
         (qlog(sent(1, 0), received(2, 0, 1200), received(2, 1, 1200), acked(3, [0])), "take the other end's qlog"),
+        (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),
+        (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
+        (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
         (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
+        (SS.replace("1700000000.350\n", ""), r"line 6: time=none: must be given before each print, also this one of"),
+        (SS.replace("bytes_acked:", "bytes_received:"), "the file is ss's, without bytes_acked"),
         (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],
 )

@@ -9,7 +9,7 @@ Times are ms or, in the first form, µs if the trace states it, from any zero on
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -42,6 +42,7 @@ MADE = {
     "smoothed_rtt": "srtt_ms",
     "latest_rtt": "rtt_ms",
 }
+LARGEST = 2.0**65  # of any number: stacks write 2^64 - 1 for no threshold
 NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
 
 
@@ -52,7 +53,7 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         raise UserError(f"{shown}: bytes=0: must be a qlog")
     head, events = (_records if _is_lines(text) else _document)(text, shown)
     _require_version(head, shown)
-    factor, delta = _clock(head)
+    factor, delta = _clock(head, shown)
     rows, before_ms = [], 0.0
     for number, event in enumerate(events, 1):
         if not isinstance(event, dict):
@@ -60,6 +61,8 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         if row := _row(event):
             before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"] * factor
             rows.append(row)
+        elif delta and _is_number(event.get("time")):
+            before_ms += event["time"] * factor  # of an event without data
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -112,25 +115,36 @@ def _require_version(head: dict[str, Any], shown: str) -> None:
         raise field_error(shown, "qlog_version", version, f"{', '.join(VERSIONS)}, or later with file_schema")
 
 
-def _clock(head: dict[str, Any]) -> tuple[float, bool]:
+def _clock(head: dict[str, Any], shown: str) -> tuple[float, bool]:
     """Return the factor to ms, and whether each time counts from the event before."""
-    trace = head.get("trace", {})
-    common = trace.get("common_fields") or {}
-    settings = trace.get("configuration") or {}
+    trace = _part(head, "trace", shown)
+    common = _part(trace, "common_fields", shown)
+    settings = _part(trace, "configuration", shown)
     factor = 1e-3 if "us" in (settings.get("time_units"), common.get("time_units")) else 1.0
     delta = common.get("time_format") in ("delta", "relative_to_previous_event")
     return factor, delta
+
+
+def _part(whole: dict[str, Any], name: str, shown: str) -> dict[str, Any]:
+    part = whole.get(name) or {}
+    if not isinstance(part, dict):
+        raise UserError(f"{shown}: {name}: must be a JSON object")
+    return part
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and abs(value) < LARGEST  # NaN is not
 
 
 def _row(event: dict[str, Any]) -> dict[str, Any] | None:
     """Return an event as a row, that of most kinds with its time alone; None of one without a time."""
     name = str(event.get("name", "")).rpartition(":")[2]
     data, time = event.get("data"), event.get("time")
-    if not isinstance(data, dict) or not isinstance(time, (int, float)):
+    if not isinstance(data, dict) or not _is_number(time):
         return None
     row: dict[str, Any] = {"t_ms": float(time)}
     if name in METRICS:
-        row |= {MADE[key]: float(data[key]) for key in MADE if isinstance(data.get(key), (int, float))}
+        row |= {MADE[key]: float(data[key]) for key in MADE if _is_number(data.get(key))}
     elif name in STATES:
         row["state"] = str(data.get("new", ""))
     elif name == "packet_lost":
@@ -140,7 +154,7 @@ def _row(event: dict[str, Any]) -> dict[str, Any] | None:
     elif name == "packet_sent":
         raw = data.get("raw") or {}
         length = raw.get("length") if isinstance(raw, dict) else None
-        row["sent_bytes"] = length if isinstance(length, int) else None
+        row["sent_bytes"] = length if isinstance(length, int) and 0 <= length <= MOST_BYTES else None
     return row
 
 

@@ -64,6 +64,10 @@ FORMS = {
     ),
     "one JSON document": document(BY_THRESHOLD),
     "times from the event before": document(deltas(BY_THRESHOLD), common_fields={"time_format": "delta"}),
+    "times from the event before, which may have no data": document(
+        deltas([*BY_THRESHOLD[:2], {"time": 1030.0, "name": "generic:marker"}, *BY_THRESHOLD[2:]]),
+        common_fields={"time_format": "relative_to_previous_event"},
+    ),
     "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
     "half a record at the end": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"na',
 }
@@ -117,6 +121,12 @@ def test_each_lost_packet_is_a_row(tmp_path: Path) -> None:
     assert read(tmp_path, sequence([*SLOW, *lost])).loss_table().height == 3
 
 
+def test_numbers_that_no_stack_has_are_left_out(tmp_path: Path) -> None:
+    odd = [metrics(1130.0, 10**400), event(1130.0, "transport:packet_sent", raw={"length": 10**30})]
+    found = read(tmp_path, sequence([*SLOW, *odd, metrics(float("nan"), 40)]))
+    assert found.ack_table()["cwnd_pkts"].max() == 20
+
+
 def test_no_qlog_is_no_rows() -> None:
     found = Reported(pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64}), FULL_BYTES)
     assert found.ack_table().is_empty()
@@ -139,6 +149,8 @@ def test_no_qlog_is_no_rows() -> None:
         (sequence(SLOW, {"qlog_format": "JSON-SEQ"}), "qlog_version=None: must be 0.3"),
         (json.dumps({"qlog_version": "0.3", "traces": []}), "traces: must be one trace"),
         (json.dumps({"qlog_version": "0.3", "traces": [{}]}), "events: must be a list"),
+        (sequence(SLOW, {**HEAD, "trace": "x"}), "trace: must be a JSON object"),
+        (document(SLOW, common_fields="x"), "common_fields: must be a JSON object"),
     ],
 )
 def test_a_qlog_that_is_cut_or_of_another_version_is_refused_in_one_line(tmp_path: Path, text: str, rule: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lab_whatif import logs
 from lab_whatif.measures import measured
-from test_import_sender_logs import SS, info, ndt7, qlog, sent
+from test_import_sender_logs import SACKED, SS, info, ndt7, qlog, sent
 from test_import_sender_logs import acked as acknowledged
 from typer.testing import CliRunner
 from whatif_captures import Download, Known, ack_log
@@ -30,9 +30,39 @@ def test_a_log_of_each_ack_shows_rate_and_round_trip(tmp_path: Path) -> None:
     assert measured(found).mark_s[5] == pytest.approx(5e6 * 8 / 20e6, rel=0.15)
 
 
-def test_a_qlog_shows_the_rate(tmp_path: Path) -> None:
+def test_a_log_without_what_is_in_flight_shows_no_exit_and_the_same_times(tmp_path: Path) -> None:
+    file, acks = tmp_path / "acks.csv", ack_log(Download(Known(size_bytes=3_000_000)))
+    file.write_text(acks)
+    whole = measured(logs.inferred_of(file, logs.read(file)))
+    file.write_text("\n".join(",".join(line.split(",")[:6]) for line in acks.splitlines()) + "\n")
+    found = measured(logs.inferred_of(file, logs.read(file)))
+    assert whole.exit_s is not None
+    assert found.exit_s is None
+    assert found.mark_s == whole.mark_s
+
+
+def test_a_log_of_what_arrived_in_order_alone_is_refused_where_anything_was_lost(tmp_path: Path) -> None:
+    """It jumps where a hole is filled, and the buffer would seem to hold that, too."""
+    lines = [line.split(",") for line in ack_log(Download(Known(buffer_bytes=60_000))).splitlines()]
+    file = tmp_path / "acks.csv"
+    for last, words in ((8, r"45 packets lost"), (3, "losses not counted")):
+        file.write_text("\n".join(",".join([*cells[:4], *cells[5:]][: last + 1]) for cells in lines) + "\n")
+        with pytest.raises(UserError, match=rf"tp_delivered=none \({words}\): must be there"):
+            logs.inferred_of(file, logs.read(file))
+
+
+@pytest.mark.parametrize("text", SACKED.values(), ids=SACKED)
+def test_what_fills_a_hole_bounds_no_capacity(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "log"
+    file.write_text(text)
+    (capacity, _) = logs.bounds(file, logs.read(file))[1]
+    assert capacity.low == pytest.approx((250_000 - 144_800) * 8 / 0.25 / 1e6, abs=0.001)
+
+
+@pytest.mark.parametrize("first_bytes", [1208, 30], ids=["full packets", "one short packet, acknowledged alone"])
+def test_a_qlog_shows_the_rate(tmp_path: Path, first_bytes: int) -> None:
     """Packets of 1,208 bytes (1,250 on the link) leave every 0.5 ms, and each waits 40 ms behind the base of 50 ms."""
-    events = [sent(0, 0, 1208), acknowledged(50, [0])]
+    events = [sent(0, 0, first_bytes), acknowledged(50, [0])]
     for number in range(1, 4000):
         events += [sent(60 + number / 2, number, 1208)]
     arrivals = [acknowledged(60 + number / 2 + 90, [number]) for number in range(1, 4000)]
@@ -41,6 +71,16 @@ def test_a_qlog_shows_the_rate(tmp_path: Path) -> None:
     found = logs.inferred_of(file, logs.read(file))
     assert found.path.base_rtt_ms == 50
     assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(20, rel=0.01)
+    assert found.mss_bytes == 1208
+
+
+def test_a_qlog_counts_what_was_lost(tmp_path: Path) -> None:
+    """One packet of 100."""
+    file, kept = tmp_path / "x.sqlog", [number for number in range(4000) if number % 100 != 50]
+    events = [sent(number / 2, number, 1208) for number in range(4000)]
+    events += [acknowledged(number / 2 + (50 if number < 40 else 90), [number]) for number in kept]
+    file.write_text(qlog(*sorted(events, key=lambda event: event["time"])))
+    assert measured(logs.inferred_of(file, logs.read(file))).losses == pytest.approx(40, abs=2)
 
 
 @pytest.mark.parametrize("text", [READINGS, SS], ids=["ndt7", "ss"])

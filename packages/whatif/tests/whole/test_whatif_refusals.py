@@ -12,6 +12,7 @@ from lab_formats.reading.copies import counted_once
 from lab_formats.reading.packets import packets_of
 from lab_whatif.evidence import items
 from lab_whatif.judged import judged
+from lab_whatif.refuse import for_others
 from lab_whatif.shown import link_lines
 from typer.testing import CliRunner
 from whatif_captures import ACK, MSS, START_NS, SYN, Download, Frame, Known, merged, spoiled, written
@@ -224,6 +225,27 @@ def test_marks_forbid_other_senders_and_not_the_link(tmp_path: Path, bulk: Downl
     assert CliRunner().invoke(app, ["whatif", str(file), *out]).exit_code == 0
     refused = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", *out])
     assert "ACKs that report congestion marks (ECN)=" in str(refused.exception)
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+@pytest.mark.parametrize(("marks", "reports"), [(0, 0), (1, 50), (4, 50)])
+def test_ends_that_count_marks_report_them_by_their_count(
+    tmp_path: Path, bulk: Download, side: str, marks: int, reports: int
+) -> None:
+    """AccECN (RFC 9768): three bits, from 5 on."""
+    frames = [replace(each, flags=each.flags | _ace(each, 0)) for each in getattr(bulk, side)]
+    acks = [place for place, each in enumerate(frames) if not each.to_client and each.flags & 18 == 16]
+    for place in acks[-50:]:
+        frames[place] = replace(frames[place], flags=16 | _ace(frames[place], marks))
+    frames[acks[0]] = replace(frames[acks[0]], flags=16 | 2 << 6)  # what the opener saw on the answer
+    segments = judged(written(tmp_path / "x.pcap", frames, BULK), None, [])[0]
+    said = [line.partition("=")[2].split(":")[0] for line in for_others(segments)]
+    assert said == [str(reports)] * bool(reports)
+
+
+def _ace(frame: Frame, marks: int) -> int:
+    """Return the three bits of a segment: a SYN offers all, its answer accepts with the second."""
+    return {2: 7, 18: 2}.get(frame.flags & 18, (5 + marks) % 8) << 6
 
 
 @pytest.mark.filterwarnings("error")
