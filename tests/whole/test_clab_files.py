@@ -185,6 +185,11 @@ IN_TRIAL = "left out in a trial: it goes over IPv4"
         ("server.exec.0", "ip -6 addr add fd00::1/64 dev eth1", IN_TRIAL),
         ("server.exec.0", "ip addr add 2001:db8::1/64 dev eth1", IN_TRIAL),
         ("gateway.exec.0", "tc qdisc add dev eth2 root tbf rate 1mbit", "left out: the lab's own"),
+        ("gateway.exec.0", "tc q add dev eth2 root netem loss 1%", "left out: the lab's own"),
+        ("gateway.exec.0", "tc -s qdisc add root fq dev eth2; true", "left out: the lab's own"),
+        ("gateway.exec.0", "tc qdisc add dev 'eth2' root fq", "left out: the lab's own"),
+        ("gateway.exec.0", "tc class add dev eth2 parent 1: classid 1:1 htb rate 1mbit", "left out: the lab's own"),
+        ("gateway.exec.0", "for d in eth1 eth2; do tc qdisc add dev $d root fq; done", "left out: the lab's own"),
         ("server.labels.lab.sender", "10.0.1.99", "an IPv4"),
         ("server.labels.lab.sender", "10.0.1.1/24", "an IPv4"),
         ("server.labels.lab.sender", "server", "an IPv4"),
@@ -216,6 +221,7 @@ def test_lines_may_set_variables_of_their_own_and_shape_other_interfaces(tmp_pat
     own = "for dev in eth1; do ip link set $dev txqueuelen 500; done"
     lines = [own, "A=1", "echo ${A}", "tc qdisc add dev eth1 root pfifo limit 9"]
     changed["topology"]["nodes"]["server"]["exec"] += lines
+    changed["topology"]["nodes"]["satellite"]["exec"] += ["tc qdisc add dev lo root fq; ip link set dev eth2 up"]
     changed["topology"]["nodes"]["client"] |= {"env": None}
     assert own in load_topology(written(tmp_path, changed), "test").topology.nodes["server"].exec
 
