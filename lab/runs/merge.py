@@ -111,7 +111,7 @@ def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int
 
 
 def _fault_of(place: Path) -> str | None:
-    return Trial(place).fault
+    return Run(place.parents[1]).fault_of(Trial(place))
 
 
 def _require_same(first: Path, other: Path) -> None:

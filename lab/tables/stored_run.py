@@ -90,10 +90,11 @@ class Run:
         """Return what is wrong with each damaged trial, by the name of its folder."""
         trials = self._stored
         with ThreadPoolExecutor() as threads:
-            faults = threads.map(self._fault, trials)
+            faults = threads.map(self.fault_of, trials)
             return {trial.path.name: fault for trial, fault in zip(trials, faults, strict=True) if fault}
 
-    def _fault(self, trial: Trial) -> str | None:
+    def fault_of(self, trial: Trial) -> str | None:
+        """Return the line that names what is wrong with a trial of this run; null where all is well."""
         try:
             require_folder(trial.path)
         except UserError as error:
