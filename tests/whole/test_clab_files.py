@@ -250,6 +250,14 @@ def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Pa
         assert way.buffer_bytes == 1514 * packets - 125 * rate_mbps * delay_ms
 
 
+def test_units_of_tc_are_on_the_page_as_tc_reads_them() -> None:
+    """iproute2's tc/tc_util.c and lib/utils.c: bit/s or, with `bps`, bytes per second; `ki` is 1024; sizes by 1024."""
+    page = (paths.REPO / "docs/mininet.md").read_text()
+    for text, rate_mbps in (("10mbit", 10), ("10mbps", 10 * 8), ("10mibit", 10 * 2**20 / 1e6)):
+        assert re.search(rf"`rate {text}`.*`rate_mbps: {rate_mbps:.5g}`", page), text
+    assert re.search(rf"`limit 30k` of tbf .*`buffer_bytes: {30 * 1024}`", page)
+
+
 def test_every_example_of_the_page_about_mininet_is_a_profile_with_its_formula(tmp_path: Path) -> None:
     page = (paths.REPO / "docs/mininet.md").read_text()
     red = re.search(r"`(buffer_bytes: \d+, queue: [^`]*)`", page)
