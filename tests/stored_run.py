@@ -120,7 +120,9 @@ def _bins(library: Path, tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
     reported = ack_stream(tables["acks"])
     bins = replay(library, reported["t_us"], reported["rtt_us"], reported["delivered_bytes"], stop_at_exit=False)
     left = bins.filter(pl.col("t_s") <= tables["exits"]["t_s"].max())
-    return left.with_columns(flow=pl.lit(1, pl.UInt8), cwnd_pkts=None, ssthresh_pkts=None).select(*model.BINS)
+    return left.with_columns(flow=pl.lit(1, pl.UInt8), cwnd_pkts=pl.lit(10, pl.UInt32), ssthresh_pkts=None).select(
+        *model.BINS
+    )
 
 
 def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int) -> TrialJson:

@@ -209,12 +209,7 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
         sandbox.own_tree(tree.room)
         read_only, writable, environment = tree.bound()
         yield sandbox.command(
-            tree.world,
-            argv,
-            read_only=read_only,
-            writable=writable,
-            environment=environment,
-            calls=enter.KERNEL,
+            tree.world, argv, read_only=read_only, writable=writable, environment=environment, calls=enter.KERNEL
         )
 
 

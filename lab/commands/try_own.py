@@ -197,12 +197,14 @@ def _test(module: OwnModule, params: dict[str, int], virtual: Virtual, strict: b
 
 def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
     """Read name=value pairs; UserError where no module has such a parameter."""
-    params = {}
+    params = dict[str, int]()
     known = sorted({name for module in modules for name in module.parameters})
     for text in given:
         name, _, value = text.partition("=")
         if name not in known:
             raise field_error(COMMAND_LINE, "param", name, f"a parameter of the module: {', '.join(known) or 'none'}")
+        if name in params:
+            raise field_error(COMMAND_LINE, f"param {name}", value, f"given once: it is {params[name]} already")
         try:
             params[name] = int(value)
         except ValueError:

@@ -55,9 +55,7 @@ def short(cell: str) -> str:
 
 
 def tables(
-    summary: pl.DataFrame,
-    ccas: Sequence[Mapping[str, Any]],
-    published: Sequence[Mapping[str, Any]],
+    summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]]
 ) -> tuple[Table, Table]:
     """Both tables, senders in the scenario's order, published values below ours."""
     classes, times = [], []

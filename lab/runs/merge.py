@@ -33,8 +33,7 @@ def merge(folders: Sequence[Path]) -> list[Path]:
     for parts in runs.values():
         _require_one_request(parts)
     owners = owners_of(
-        ((name, parts[0].scenario["ccas"], parts[0].scenario["trials"]) for name, parts in runs.items()),
-        _count(shards),
+        ((name, parts[0].scenario["ccas"], parts[0].scenario["trials"]) for name, parts in runs.items()), _count(shards)
     )
     found = {name: _trials(name, parts, owners, shards) for name, parts in runs.items()}
     return [_written(runs[name], trials) for name, trials in found.items()]
@@ -112,7 +111,7 @@ def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int
 
 
 def _fault_of(place: Path) -> str | None:
-    return Trial(place).fault
+    return Run(place.parents[1]).fault_of(Trial(place))
 
 
 def _require_same(first: Path, other: Path) -> None:

@@ -96,11 +96,7 @@ def _of_downloads(experiment: Experiment, of_trial: list[Flow], ccas: list[Cca],
         "modules": _modules(ccas),
         "sysctls": settings.pinned(scenario, ccas),
         "mss_bytes": mss,
-        "link": {
-            "base_rtt_ms": link.base_rtt_ms,
-            "rate_mbps": link.mean_rate_mbps,
-            "buffer_bytes": link.buffer_bytes,
-        },
+        "link": {"base_rtt_ms": link.base_rtt_ms, "rate_mbps": link.mean_rate_mbps, "buffer_bytes": link.buffer_bytes},
         "shapes": shaped,
         "egress": [
             shape

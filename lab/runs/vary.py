@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.backends.backend import Site
 from lab.base.choice import suggested
-from lab.base.errors import field_error
+from lab.base.errors import Faults, field_error
 from lab.base.named_files import require_name
 from lab.links.profile import OWN, Profile
 from lab.runs import run_folder
@@ -26,7 +26,7 @@ from lab.runs.reuse import reuse
 from lab.schema.cca import Cca
 from lab.schema.load import parse, parse_yaml
 from lab.schema.scenario import Scenario
-from lab.schema.topology import Topology
+from lab.schema.topology import Topology, graph_faults, role_faults
 from lab.senders.ways import way_of
 
 OPTION = "--vary"
@@ -34,18 +34,8 @@ FILE = Path(OPTION)
 MOST_FIELDS = 2  # a page shows curves over one, a heat map over two
 MOST_POINTS = 200
 OF_SCENARIO = (
-    "topology",
-    "profile",
-    "duration_s",
-    "seed",
-    "size_bytes",
-    "mtu_bytes",
-    "pacing",
-    "ecn_at_ends",
-    "workload",
-    "rivals",
-    "rival",
-    "rival_start_s",
+    *"topology profile duration_s seed size_bytes mtu_bytes pacing".split(),
+    *"ecn_at_ends workload rivals rival rival_start_s".split(),
 )
 OF_PROFILE = tuple(name for name in Profile.model_fields if name not in OWN)
 # Of a base, and no point: what a paper states of the base is not true of a link that was changed.
@@ -106,7 +96,12 @@ def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Po
     require_few(axes, base.scenario.trials * len(base.ccas), minutes)
     if not axes:
         return [Point({}, base)]
-    return [Point(texts, replace(at(base, texts), name=point_name(base.name, texts))) for texts in cells(axes)]
+    named = {point_name(base.name, texts): texts for texts in cells(axes)}
+    for texts in cells(axes):
+        if (other := named[name := point_name(base.name, texts)]) != texts:  # a run is found by its name
+            field = next(field for field in texts if other[field] != texts[field])
+            raise field_error(OPTION, field, texts[field], f"told apart from {other[field]}: both are {name}")
+    return [Point(texts, replace(at(base, texts), name=name)) for name, texts in named.items()]
 
 
 def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 1) -> None:
@@ -167,6 +162,8 @@ def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
     if first == "topology":
         topology = parse(Topology, _changed(experiment.topology.model_dump(by_alias=True), field, value), FILE)
         topology._file = experiment.topology.file
+        if wrong := graph_faults(topology, FILE) or role_faults(topology):
+            raise Faults(wrong)
         return replace(experiment, topology=topology)
     known = [*OF_PROFILE, *OF_SCENARIO, *(f"{name}.PARAMETER" for name in experiment.senders)]
     raise field_error(

@@ -219,8 +219,10 @@ def node_faults(topology: Topology) -> list[UserError]:
 
 
 def _shapes(line: str, dev: str) -> bool:
-    """Return whether a line gives an interface a qdisc."""
-    return bool(re.search(rf"\btc\s+qdisc\s.*\bdev\s+{re.escape(dev)}(?!\S)", line))
+    """Return whether a line gives an interface a qdisc, class or filter, by its name or in a loop over names."""
+    named = rf"{re.escape(dev)}(?![\w.-])"
+    lines = re.finditer(r"\btc\s+(?:-\w+\s+)*[qcf]\w*\s[^;&|\n]*?\bdev\s+[\"']?(\S+)", line.replace("\\\n", " "))
+    return any(re.match(named, to[1]) or (to[1][0] == "$" and re.search(rf"(?<![\w.-]){named}", line)) for to in lines)
 
 
 def _is_ipv4(text: str) -> bool:

@@ -42,6 +42,8 @@ def by_name(senders: Iterable[Cca]) -> dict[str, Cca]:
     """Return senders by name, none of which looks like another: those of several files may."""
     found: dict[str, Cca] = {}
     for each in senders:
+        if each.name in found:
+            raise field_error(COMMAND_LINE, "sender", each.name, "of one file alone: give the other stack another name")
         taken = {other.look for other in found.values()}
         found[each.name] = each.model_copy(update=next(looks(taken))) if each.look in taken else each
     return found

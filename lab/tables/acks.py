@@ -12,18 +12,8 @@ INFINITE_SSTHRESH = 0x7FFFFFFF  # TCP_INFINITE_SSTHRESH, include/net/tcp.h
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")  # enum tcp_ca_state, include/uapi/linux/tcp.h
 SOCKET_STATES = (
     "",
-    "established",
-    "syn_sent",
-    "syn_recv",
-    "fin_wait1",
-    "fin_wait2",
-    "time_wait",
-    "close",
-    "close_wait",
-    "last_ack",
-    "listen",
-    "closing",
-    "new_syn_recv",
+    *"established syn_sent syn_recv fin_wait1 fin_wait2 time_wait close".split(),
+    *"close_wait last_ack listen closing new_syn_recv".split(),
 )
 
 

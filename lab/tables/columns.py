@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from lab.base.contract import unit_of
+from lab.base.contract import NULL, unit_of
 
 
 class Column(NamedTuple):
@@ -23,6 +23,7 @@ class Column(NamedTuple):
 
 Columns = Mapping[str, Column]
 MOST_NUMBER = 1e12  # of a stored table: in nanoseconds and thousandths it still is a 64-bit integer
+BACK_S = 1e-3  # that a time may go back: two processors' clocks differ
 
 
 class Described(NamedTuple):
@@ -44,12 +45,22 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
             return name, kind or "", f"a column of {_kind(column.kind)}"
         if kind.is_float() and not (table[name].abs() < MOST_NUMBER).all():  # NaN is below nothing
             return name, table[name].abs().max(), f"numbers below {MOST_NUMBER:g}"
+        if NULL not in column.meaning and table[name].has_nulls():
+            return name, None, "given in each row"
+        if name == "t_s" and not table[name].is_sorted() and _goes_back(table):
+            return name, "", "in the order of time"
     return None
+
+
+def _goes_back(table: pl.DataFrame) -> bool:
+    """Return whether the times of a quantity, of a flow, or of all rows go back."""
+    parts = table.partition_by(keys) if (keys := [*{"quantity", "flow"} & {*table.columns}]) else [table]
+    return any((each["t_s"].diff() < -BACK_S).any() for each in parts)
 
 
 def _kind(kind: pl.DataType | type[pl.DataType]) -> str:
     if kind.is_numeric():
-        return "numbers"
+        return "whole numbers" if kind.is_integer() else "numbers"
     return "texts" if kind == pl.String else str(kind)
 
 

@@ -134,9 +134,7 @@ class PacketDecoder:
         names = ("to_client", "flow", "seq_bytes", "ack_bytes", "window_bytes", "flags", "tsval", "tsecr")
         tcp = {name: fields[name] for name in names}
         tcp |= {"len_bytes": fields["len"], "sack_edges": np.maximum(fields["sack_edges"], 0)}
-        whole = pl.DataFrame(
-            {"t_s": (frames.time_ns - self.start_ns) / 1e9, "frame_bytes": frames.wire_bytes},
-        )
+        whole = pl.DataFrame({"t_s": (frames.time_ns - self.start_ns) / 1e9, "frame_bytes": frames.wire_bytes})
         known = [
             pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name)
             for name in ("flow", "ack_bytes", "tsval", "tsecr")

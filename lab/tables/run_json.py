@@ -49,8 +49,7 @@ class Circumstances(TypedDict):
     engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]
     sandbox: NotRequired[Annotated[str, "of a virtual kernel: bubblewrap; or none, with Landlock where there is one"]]
     kernel: Annotated[
-        dict[str, str],
-        "the kernel under test: kernel_source, kernel_digest, modules_digest, and cpu in real time",
+        dict[str, str], "the kernel under test: kernel_source, kernel_digest, modules_digest, and cpu in real time"
     ]
     world: Annotated[WorldJson, "the system around it"]
     host: Annotated[HostJson, "the machine that ran the command"]

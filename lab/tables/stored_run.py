@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One stored run: run.json and its whole trials."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
@@ -89,19 +90,28 @@ class Run:
         """Return what is wrong with each damaged trial, by the name of its folder."""
         trials = self._stored
         with ThreadPoolExecutor() as threads:
-            faults = threads.map(self._fault, trials)
+            faults = threads.map(self.fault_of, trials)
             return {trial.path.name: fault for trial, fault in zip(trials, faults, strict=True) if fault}
 
-    def _fault(self, trial: Trial) -> str | None:
+    def fault_of(self, trial: Trial) -> str | None:
+        """Return the line that names what is wrong with a trial of this run; null where all is well."""
         try:
             require_folder(trial.path)
         except UserError as error:
             return str(error)
         if fault := trial.fault:
             return fault
+        return next((str(field_error(trial.path / "trial.json", *wrong)) for wrong in self._foreign(trial)), None)
+
+    def _foreign(self, trial: Trial) -> Iterator[tuple[str, object, str]]:
+        """Yield field, value and rule of what is another run's or trial's: a folder can be copied with its digests."""
         if self.scenario.get("workload") and "workload" not in trial.meta:
-            return str(field_error(trial.path / "trial.json", "workload", "", "given, as the scenario has one"))
-        if trial.cca in self.scenario["ccas"]:
-            return None
-        senders = ", ".join(self.scenario["ccas"])
-        return str(field_error(trial.path / "trial.json", "cca", trial.cca, f"one of {senders}"))
+            yield "workload", "", "given, as the scenario has one"
+        if trial.cca not in self.scenario["ccas"]:
+            yield "cca", trial.cca, f"one of {', '.join(self.scenario['ccas'])}"
+        if (own := f"{trial.cca}-{trial.number:03d}") != trial.path.name:
+            yield "trial", trial.number, f"that of its folder: this is {own}"
+        if (scenario := trial.meta["scenario"]) != self.meta["name"]:
+            yield "scenario", scenario, f"{self.meta['name']}, as in run.json"
+        if (seeds := self.meta["seeds"][trial.number - 1 : trial.number]) not in ([], [trial.meta["seed"]]):
+            yield "seed", trial.meta["seed"], f"{seeds[0]}, as in run.json"

@@ -8,6 +8,7 @@ import io
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,12 @@ class Trial:
         content: TrialJson = parse_json(file, self._read(file.name), TrialJson)
         if not any(flow["flow"] == FLOW for flow in content["flows"]):
             raise field_error(file, "flows", "", f"a list with flow {FLOW}")
-        if not content["rate_mbps"] > 0:
-            raise field_error(file, "rate_mbps", content["rate_mbps"], "more than 0")
+        for name in ("rate_mbps", "mss_bytes"):
+            if not content[name] > 0:
+                raise field_error(file, name, content[name], "more than 0")
+        for name, flow in product(("seconds", "bytes", "throughput_mbps", "retransmits_pkts"), content["flows"]):
+            if flow[name] < 0:  # type: ignore[literal-required]
+                raise field_error(file, f"flows.{name}", flow[name], "0 or more")  # type: ignore[literal-required]
         return content
 
     @cached_property

@@ -86,6 +86,14 @@ def test_parameters_are_passed_and_read_back(tmp_path: Path, kernel: Kernel, wor
     assert smoked(file, kernel, world, gain=3)["parameters"] == {"gain": "3"}
 
 
+def test_a_flag_is_read_back_and_what_cannot_be_is_named(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    params = "static bool fast;\nmodule_param(fast, bool, 0444);\nstatic int secret;\nmodule_param(secret, int, 0);\n"
+    file = written(tmp_path, source(code=params))
+    assert smoked(file, kernel, world, fast=1)["parameters"] == {"fast": "Y"}
+    with pytest.raises(SmokeError, match=r"secret: must be readable when loaded: module_param\(.., 0444\)"):
+        smoked(file, kernel, world, secret=1)
+
+
 def test_warnings_of_the_compiler_name_the_users_file(tmp_path: Path, kernel: Kernel) -> None:
     module = built(written(tmp_path, source(code="static int unused;\n")), kernel)
     assert module.warnings == (f"{tmp_path}/own.c:6:12: warning: 'unused' defined but not used",)

@@ -4,10 +4,13 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from lab.base.errors import UserError
+from lab.commands.try_own import _params
 from lab.kernel.own import source as own_source
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.builder import Sandboxed
@@ -275,3 +278,16 @@ def test_senders_of_ones_own_look_different_and_the_same_module_twice_is_refused
     own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
     looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
     assert len(looks) == 60 + len(load_ccas())
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("gain=3", "gain=4"), "command line: param gain=4: must be given once: it is 3 already"),
+        (("gain=fast",), "command line: param gain=fast: must be a whole number"),
+    ],
+)
+def test_a_parameter_is_one_whole_number(given: tuple[str, ...], line: str) -> None:
+    module: Any = SimpleNamespace(parameters=("gain",))
+    with pytest.raises(UserError, match=f"^{line}$"):
+        _params(given, [module])

@@ -185,6 +185,11 @@ IN_TRIAL = "left out in a trial: it goes over IPv4"
         ("server.exec.0", "ip -6 addr add fd00::1/64 dev eth1", IN_TRIAL),
         ("server.exec.0", "ip addr add 2001:db8::1/64 dev eth1", IN_TRIAL),
         ("gateway.exec.0", "tc qdisc add dev eth2 root tbf rate 1mbit", "left out: the lab's own"),
+        ("gateway.exec.0", "tc q add dev eth2 root netem loss 1%", "left out: the lab's own"),
+        ("gateway.exec.0", "tc -s qdisc add root fq dev eth2; true", "left out: the lab's own"),
+        ("gateway.exec.0", "tc qdisc add dev 'eth2' root fq", "left out: the lab's own"),
+        ("gateway.exec.0", "tc class add dev eth2 parent 1: classid 1:1 htb rate 1mbit", "left out: the lab's own"),
+        ("gateway.exec.0", "for d in eth1 eth2; do tc qdisc add dev $d root fq; done", "left out: the lab's own"),
         ("server.labels.lab.sender", "10.0.1.99", "an IPv4"),
         ("server.labels.lab.sender", "10.0.1.1/24", "an IPv4"),
         ("server.labels.lab.sender", "server", "an IPv4"),
@@ -216,6 +221,7 @@ def test_lines_may_set_variables_of_their_own_and_shape_other_interfaces(tmp_pat
     own = "for dev in eth1; do ip link set $dev txqueuelen 500; done"
     lines = [own, "A=1", "echo ${A}", "tc qdisc add dev eth1 root pfifo limit 9"]
     changed["topology"]["nodes"]["server"]["exec"] += lines
+    changed["topology"]["nodes"]["satellite"]["exec"] += ["tc qdisc add dev lo root fq; ip link set dev eth2 up"]
     changed["topology"]["nodes"]["client"] |= {"env": None}
     assert own in load_topology(written(tmp_path, changed), "test").topology.nodes["server"].exec
 
@@ -242,6 +248,14 @@ def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Pa
     for way in (link.down, link.up):
         assert (way.rate_mbps, way.delay_ms, way.loss_pct) == (rate_mbps, delay_ms, loss_pct)
         assert way.buffer_bytes == 1514 * packets - 125 * rate_mbps * delay_ms
+
+
+def test_units_of_tc_are_on_the_page_as_tc_reads_them() -> None:
+    """iproute2's tc/tc_util.c and lib/utils.c: bit/s or, with `bps`, bytes per second; `ki` is 1024; sizes by 1024."""
+    page = (paths.REPO / "docs/mininet.md").read_text()
+    for text, rate_mbps in (("10mbit", 10), ("10mbps", 10 * 8), ("10mibit", 10 * 2**20 / 1e6)):
+        assert re.search(rf"`rate {text}`.*`rate_mbps: {rate_mbps:.5g}`", page), text
+    assert re.search(rf"`limit 30k` of tbf .*`buffer_bytes: {30 * 1024}`", page)
 
 
 def test_every_example_of_the_page_about_mininet_is_a_profile_with_its_formula(tmp_path: Path) -> None:

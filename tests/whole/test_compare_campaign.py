@@ -212,6 +212,7 @@ def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and
     source = store_run(tmp_path / "source", first + 1, senders=ccas)  # its last trial of BBR is invalid
     shutil.rmtree(folder / "trials")
     shutil.copytree(source / "trials", folder / "trials", ignore=shutil.ignore_patterns(f"*-00{first + 1}"))
+    change(folder, name="geo", seeds=list(range(1, first + 1)))
     watched = Watched()
     state = next(states_of(comparison, tmp_path, folder.name, watched))
     assert watched.results == {}  # every trial of this look was stored
@@ -231,7 +232,7 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
     assert of_links.of_link(link, None, plan) == LinkResult(link, None, {}, {}, {})
     run = store_run(tmp_path, 6, name="compare-geo", senders=senders)
     (run.parent / "latest").symlink_to(run.name)
-    change(run, seeds=list(range(6)))
+    change(run, seeds=list(range(1, 7)))
     ((_, stored),) = of_links.stored_of([link], "")
     (by_class,), (by_rate,) = (
         of_links.tested_pairs(comparison, stored, BY_NAME[name], plan) for name in (PRIMARY, "throughput")

@@ -141,12 +141,23 @@ def test_a_damaged_trial_is_named_and_nothing_is_written(shards: list[Path], tmp
     assert not (tmp_path / "results").exists()
 
 
+def test_a_trial_under_the_name_of_another_is_named_and_nothing_is_written(shards: list[Path], tmp_path: Path) -> None:
+    trials = run_of(shards[0]) / "trials"
+    shutil.rmtree(trials / "search-002")
+    shutil.copytree(trials / "search-001", trials / "search-002")
+    with pytest.raises(UserError, match=r"search-002/trial\.json: trial=1: must be that of its folder.* run its shard"):
+        merge(shards)
+    assert not (tmp_path / "results").exists()
+
+
 def test_a_shard_twice_is_taken_if_its_trials_are_the_same(shards: list[Path], tmp_path: Path) -> None:
     again = stored_shard(tmp_path / "again", 2)
     assert len(merge([*shards, again])) == 1
     trial = run_of(again) / "trials/cubic-001"
     packets = pl.read_parquet(trial / "packets.parquet")
-    changed = packets.with_columns(t_s=pl.when(pl.int_range(pl.len()) == 4).then(9e9).otherwise(pl.col("t_s")))
+    changed = packets.with_columns(
+        pl.when(pl.int_range(pl.len()) == 4).then(9).otherwise("frame_bytes").cast(pl.UInt32).alias("frame_bytes")
+    )
     changed.write_parquet(trial / "packets.parquet")
     (trial / SUMS).unlink()
     write_digests(trial)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from lab.figures.save import svg
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
+from lab.tables.columns import fault_of
 from lab.tables.digests import MOST_BYTES, SUMS
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
+from lab.tables.trial_tables import TRIAL_TABLES
 from lab.traces.parquet import MOST_ROWS
 from tests.stored_run import change, sign
 from tests.unit.test_digests import edit, lines, run
@@ -75,6 +78,32 @@ def test_a_trial_that_is_a_link_is_missing(run: Path, tmp_path: Path) -> None:
     (run / TRIAL).rename(tmp_path / "elsewhere")
     (run / TRIAL).symlink_to(tmp_path / "elsewhere")
     assert lines(run) == [f"{run / TRIAL}: must be a folder, no link: --resume runs the trial again"]
+
+
+def copied(folder: Path) -> None:
+    shutil.copytree(folder, folder.with_name("search-002"))
+
+
+@pytest.mark.parametrize(
+    ("change_to", "rule"),
+    [
+        (copied, "search-002/trial.json: trial=1: must be that of its folder: this is search-001"),
+        (lambda trial: change(trial.parents[1], seeds=[5]), "seed=369571992: must be 5, as in run.json"),
+        (lambda trial: change(trial.parents[1], name="other"), "scenario=stored: must be other, as in run.json"),
+    ],
+    ids=["copy", "seed", "scenario"],
+)
+def test_a_trial_that_was_copied_counts_in_no_result(run: Path, change_to: Callable[[Path], None], rule: str) -> None:
+    change_to(run / TRIAL)
+    (line,) = lines(run)
+    assert rule in line
+
+
+def test_times_of_two_flows_and_of_two_processors_may_cross() -> None:
+    columns = TRIAL_TABLES["retransmits"].columns
+    table = pl.DataFrame({"t_s": [1.0, 2.0, 1.5, 1.4999], "flow": [1, 1, 2, 2], "state": "established"})
+    assert fault_of(table, columns) is None
+    assert fault_of(table.with_columns(flow=pl.lit(1)), columns) == ("t_s", "", "in the order of time")
 
 
 def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,13 +178,17 @@ def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path
     ("changes", "rule"),
     [
         ({"rate_mbps": 0}, "rate_mbps=0: must be more than 0"),
+        ({"mss_bytes": 0}, "mss_bytes=0: must be more than 0"),
+        ({"throughput_mbps": -8}, "flows.throughput_mbps=-8: must be 0 or more"),
+        ({"retransmits_pkts": -1}, "flows.retransmits_pkts=-1: must be 0 or more"),
         ({"trial": 2**63}, "trial=9223372036854775808: must be a number below 2^63"),
         ({"threshold_pct": "35 %"}, "flows.parameters.threshold_pct=35 %: must be a whole number of 1 to 5 digits"),
     ],
 )
 def test_a_trial_of_numbers_that_cannot_be_is_refused(run: Path, changes: dict[str, object], rule: str) -> None:
     def edited(meta: dict[str, Any]) -> None:
-        (meta if meta.keys() & changes else meta["flows"][0]["parameters"]).update(changes)
+        flow = meta["flows"][0]
+        next(part for part in (meta, flow, flow["parameters"]) if part.keys() & changes).update(changes)
 
     edit(run / TRIAL / "trial.json", edited, signed=True)
     (line,) = faults(run)
@@ -171,6 +204,11 @@ def test_a_trial_of_numbers_that_cannot_be_is_refused(run: Path, changes: dict[s
         ("bins", pl.col(pl.Float64) * 1e300, "must be numbers below 1e+12"),
         ("link", pl.all().head(1), "quantity=: must be given: down.delay_ms"),
         ("qdisc", pl.all().implode(), "t_s=List(Float64): must be a column of numbers"),
+        ("packets", pl.all().reverse(), "t_s=: must be in the order of time"),
+        ("acks", pl.all().shuffle(seed=1), "t_s=: must be in the order of time"),
+        ("acks", pl.when(pl.int_range(pl.len()) > 1).then(pl.all()), "t_s=None: must be given in each row"),
+        ("qdisc", pl.all().replace(0, None), "backlog_bytes=None: must be given in each row"),
+        ("acks", pl.all().cast(pl.Float64), "flow=Float64: must be a column of whole numbers"),
     ],
 )
 def test_a_table_that_lacks_what_it_is_read_for_is_refused(run: Path, table: str, other: pl.Expr, rule: str) -> None:

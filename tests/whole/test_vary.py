@@ -61,6 +61,18 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
         (["down.delay_ms=3", "down.delay_ms=4"], "--vary: down.delay_ms=4: must be given once, with all its values"),
         (["down.delay_ms=3,3.0"], "--vary: down.delay_ms=3.0: must be each value once"),
         (["down.delay_ms=3,"], "--vary: down.delay_ms=3,: must be FIELD=a,b,c, .*"),
+        (
+            ["down.delay_ms=1.0e+1,1.0e-1"],
+            r"--vary: down.delay_ms=1.0e\+1: must be told apart from 1.0e-1: both are .*",
+        ),
+        (
+            ["topology.links.0.endpoints.0=nobody:eth1"],
+            r"--vary: topology.links.endpoints=nobody:eth1: .* known node.*",
+        ),
+        (
+            ["topology.nodes.gateway.exec.0=tc qdisc add dev eth2 root pfifo"],
+            r".*exec.0=tc .*: must be left out: the lab.*",
+        ),
         (["mtu_bytes=null"], "--vary: mtu_bytes=null: must be a number or a name"),
         (["cubic.hystart=0"], "--vary: cubic.hystart=0: must be a parameter of a sender that has some"),
         (["search.threshold_pct=high"], "--vary: params.threshold_pct=high: must be a valid integer"),

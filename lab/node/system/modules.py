@@ -17,6 +17,7 @@ from lab.node.system.tools import NodeError, run
 
 SYS = Path("/sys/module")
 REFUSERS = ("TCP:",)  # net/ipv4/tcp_cong.c states why it registers no congestion control
+FLAGS = {"Y": "1", "N": "0"}  # how the kernel shows a parameter of type bool
 PATIENCE_S = 30  # the last sockets of a namespace go some time after it
 
 
@@ -48,8 +49,11 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
         rules = [line for line in logged if "must be" in line]  # the module's own line comes before the kernel's
         raise NodeError(f"{error}; kernel: {[*logged, *rules][-1] if logged else 'silent'}") from None
     for key, value in (params or {}).items():
-        got = small_file.read(SYS / name / "parameters" / key).strip()
-        if got != str(value):
+        try:
+            got = small_file.read(SYS / name / "parameters" / key).strip()
+        except OSError:
+            raise NodeError(f"module {name}: {key}: must be readable when loaded: module_param(.., 0444)") from None
+        if str(value) not in (got, FLAGS.get(got)):
             raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
 
 

@@ -139,12 +139,7 @@ CRITERIA: tuple[tuple[str, str, str, Look | None], ...] = (
         NO_SUCH,
         _measured("retransmits", "in part", "retransmitted segments of one download", _any),
     ),
-    (
-        "5.1.4",
-        "Fairness within the proposed algorithm",
-        "no two downloads of a subject shared a link",
-        _fairness,
-    ),
+    ("5.1.4", "Fairness within the proposed algorithm", "no two downloads of a subject shared a link", _fairness),
     (
         "5.1.5",
         "Short flows",

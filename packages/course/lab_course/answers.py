@@ -5,6 +5,7 @@ The notebook is read as text. None of its code is executed: a literal is parsed,
 """
 
 import ast
+import re
 from collections.abc import Mapping
 
 from lab.base import strict_json
@@ -15,6 +16,7 @@ from lab_course.submission import Submission
 FILE, NOTEBOOK, TAG = "answers.yml", "notebook.ipynb", "answers"
 MOST_LITERAL_CHARS = 20_000
 MOST_NUMBER = 1e300  # a larger integer is no float
+EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]{1,3}")  # YAML 1.1 reads 1e3 as a text
 ANSWERS = "answers = {...}: numbers, texts and lists, each name once"
 NOTEBOOK_RULE = f"a notebook with one cell of the tag '{TAG}' that holds {ANSWERS}"
 Value = bool | int | float | str | list[object] | None
@@ -29,6 +31,8 @@ class Answers:
     def number(self, name: str) -> float:
         """Return a finite number."""
         value = self._given(name)
+        if isinstance(value, str) and EXPONENT.fullmatch(value):
+            value = float(value)
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_NUMBER:
             raise field_error(self.file, name, value, "a number")
         return float(value)
@@ -68,6 +72,20 @@ def read_answers(submission: Submission) -> Answers:
     if NOTEBOOK in submission.files:
         return Answers(_of_notebook(submission.text(NOTEBOOK)), NOTEBOOK)
     raise UserError(f"{FILE} or {NOTEBOOK}: must be handed in")
+
+
+def passed_over(submission: Submission) -> tuple[str, ...]:
+    """Return a line where answers.yml is graded, and a notebook beside it answers otherwise."""
+    if not {FILE, NOTEBOOK} <= submission.files.keys():
+        return ()
+    try:
+        graded, beside = _of_yaml(submission.text(FILE)), _of_notebook(submission.text(NOTEBOOK))
+    except UserError:
+        return ()
+    for name, value in beside.items():
+        if value is not None and value != graded.get(name):
+            return (f"{field_error(NOTEBOOK, name, value, f'as in {FILE}')}: {FILE} alone is graded",)
+    return ()
 
 
 def _of_yaml(text: str) -> Mapping[str, object]:

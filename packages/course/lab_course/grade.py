@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lab.base import sandbox_mode
 from lab.base.errors import UserError, one_line
+from lab_course.answers import passed_over
 from lab_course.assignment import HIDDEN_PART, PUBLIC, Assignment, Check, CheckRow
 from lab_course.bench import Bench
 from lab_course.marks import Marks, none
@@ -79,7 +80,7 @@ def grade(
     tasks = list(_tasks(assignment, submission, bench, key))
     with ThreadPoolExecutor(max_workers=jobs) as threads:
         rows = _confirmed(list(threads.map(lambda task: marked(*task), tasks)))
-    return Grade(assignment, submission.student, tuple(_once(rows)), tuple(submission.faults))
+    return Grade(assignment, submission.student, tuple(_once(rows)), (*submission.faults, *passed_over(submission)))
 
 
 def _confirmed(rows: list[Row]) -> list[Row]:

@@ -41,7 +41,7 @@ class Submission:
     def text(self, name: str) -> str:
         """Return a file as text; UserError where it is no UTF-8."""
         try:
-            return self.content(name).decode("utf-8")
+            return self.content(name).decode("utf-8-sig")  # some editors begin with a mark
         except UnicodeDecodeError:
             raise UserError(f"{name}: must be UTF-8 text") from None
 

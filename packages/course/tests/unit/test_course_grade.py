@@ -104,6 +104,28 @@ def test_answers_of_a_notebook_are_read_as_a_literal(tmp_path: Path, small: Assi
     assert (answers.text("why"), answers.numbers("all")) == ("a queue", [1.0, 2.5])
 
 
+def test_a_mark_of_an_editor_and_a_number_with_an_exponent_cost_no_points(tmp_path: Path, small: Assignment) -> None:
+    right = public_seed("small", "s1") % 100
+    marked = handed_in(tmp_path / "a", own__c="", notebook__ipynb="\ufeff" + notebook(f"answers = {{'x': {right}}}"))
+    power = handed_in(tmp_path / "b", own__c="", answers__yml=f"x: {right}e0\n")
+    assert [graded(folder, small).points for folder in (marked, power)] == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("answers = {'x': 2}", ("notebook.ipynb: x=2: must be as in answers.yml: answers.yml alone is graded",)),
+        ("answers = {'x': None}", ()),
+        ("answers = {'x': 1.0}", ()),
+    ],
+)
+def test_a_notebook_that_answers_otherwise_than_answers_yml_is_named(
+    tmp_path: Path, small: Assignment, text: str, faults: tuple[str, ...]
+) -> None:
+    folder = handed_in(tmp_path / "a", own__c="", answers__yml="x: 1\n", notebook__ipynb=notebook(text))
+    assert graded(folder, small).faults == faults
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -100,6 +100,14 @@ def test_stacks_of_two_files_do_not_look_alike(folder: Path, tmp_path: Path) -> 
     assert senders["tiny_stops"].look != senders["twin_stops"].look
 
 
+def test_two_versions_of_a_stack_with_one_name_are_refused(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    files = written(folder), written(other, version="2")
+    with pytest.raises(UserError, match="sender=tiny_stops: must be of one file alone: give the other stack another"):
+        resolved([f"{file}:stops" for file in files])
+
+
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
