@@ -18,14 +18,17 @@ SOCKET_STATES = (
 
 
 TRACED: Columns = {"t_s": SYN_S, "flow": FLOW}
+UNSAID = "null where a stack's qlog does not say"
 ACKS: Columns = {
     **TRACED,
     "cwnd_pkts": Column(pl.UInt32, "congestion window"),
     "ssthresh_pkts": Column(pl.UInt32, "slow start threshold; null while there is none"),
-    "srtt_ms": Column(pl.Float64, "smoothed round trip"),
-    "snd_una_bytes": Column(pl.Int64, "first byte that is not acknowledged, counted from the SYN, without wraps"),
-    "snd_nxt_bytes": Column(pl.Int64, "next byte to send, counted so"),
-    "snd_wnd_bytes": Column(pl.UInt32, "receive window, as the sender knows it"),
+    "srtt_ms": Column(pl.Float64, f"smoothed round trip; {UNSAID}"),
+    "snd_una_bytes": Column(
+        pl.Int64, f"first byte that is not acknowledged, counted from the SYN, without wraps; {UNSAID}"
+    ),
+    "snd_nxt_bytes": Column(pl.Int64, f"next byte to send, counted so; {UNSAID}"),
+    "snd_wnd_bytes": Column(pl.UInt32, f"receive window, as the sender knows it; {UNSAID}"),
 }
 RETRANSMITS: Columns = {**TRACED, "state": Column(pl.String, "state of the socket (established, ...)")}
 STATES: Columns = {**TRACED, "state": Column(pl.String, f"the state entered: {', '.join(CA_STATES)}")}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from lab.tables.acks import Clock, finite
+from lab.tables.acks import UNSAID, Clock, finite
 from lab.tables.columns import FLOW, SYN_S, Column, Columns, schema
 from lab.tables.trace import Events
 
@@ -15,8 +15,8 @@ NUMBERED = ("search", "hystartpp", "loss", "timeout", "other", "own")  # raw rec
 EXITS: Columns = {
     "t_s": SYN_S,
     "flow": FLOW,
-    "cwnd_pkts": Column(pl.UInt32, "congestion window at the exit"),
-    "ssthresh_pkts": Column(pl.UInt32, "slow start threshold after the exit"),
+    "cwnd_pkts": Column(pl.UInt32, f"congestion window at the exit; {UNSAID}"),
+    "ssthresh_pkts": Column(pl.UInt32, f"slow start threshold after the exit; {UNSAID}, and of an estimated exit"),
     "rtt_ms": Column(pl.Float64, "round trip at the exit; null where the kernel had none"),
     "cause": Column(pl.String, "loss, timeout, other, or the sender's own rule (slow_start_exit of its stanza)"),
 }

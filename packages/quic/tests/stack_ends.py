@@ -33,10 +33,11 @@ def serve(address: str, port: str, control: str, log: str | None = None) -> None
     write(events, {"qlog_version": "0.4", "qlog_format": "JSON-SEQ"})
     write(events, {"time": ms(), "name": "quic:packet_received", "data": {}})
     udp.settimeout(AGAIN_S)
-    rest = bytes(PACKET_BYTES - 2 * NUMBER.size - (cycles() % 500 if control == "sizes" else 0))
     while acked < left:
         while sent < min(acked + window, left):
-            udp.sendto(NUMBER.pack(sent) + NUMBER.pack(cycles() if control == "ids" else 0) + rest, client)
+            rest_bytes = PACKET_BYTES - 2 * NUMBER.size - (cycles() % 500 if control == "sizes" else 0)
+            own = NUMBER.pack(cycles() if control == "ids" else 0)
+            udp.sendto(NUMBER.pack(sent) + own + bytes(rest_bytes), client)
             sent += 1
         try:
             (number,) = NUMBER.unpack(udp.recv(100)[: NUMBER.size])

@@ -69,6 +69,7 @@ FORMS = {
         common_fields={"time_format": "relative_to_previous_event"},
     ),
     "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
+    "records out of the order of time": sequence(BY_THRESHOLD[::-1]),
     "half a record at the end": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"na',
 }
 
