@@ -100,7 +100,8 @@ def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Po
     for texts in cells(axes):
         if (other := named[name := point_name(base.name, texts)]) != texts:  # a run is found by its name
             field = next(field for field in texts if other[field] != texts[field])
-            raise field_error(OPTION, field, texts[field], f"told apart from {other[field]}: both are {name}")
+            rule = f"written otherwise: with {other[field]}, too, the run is {name}"
+            raise field_error(OPTION, field, texts[field], rule)
     return [Point(texts, replace(at(base, texts), name=name)) for name, texts in named.items()]
 
 

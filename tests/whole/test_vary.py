@@ -63,7 +63,7 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
         (["down.delay_ms=3,"], "--vary: down.delay_ms=3,: must be FIELD=a,b,c, .*"),
         (
             ["down.delay_ms=1.0e+1,1.0e-1"],
-            r"--vary: down.delay_ms=1.0e\+1: must be told apart from 1.0e-1: both are .*",
+            r"--vary: down.delay_ms=1.0e\+1: must be written otherwise: with 1.0e-1, too, the run is .*",
         ),
         (
             ["topology.links.0.endpoints.0=nobody:eth1"],

@@ -26,8 +26,8 @@ def of_one_interface(packets: list[Packet]) -> list[Packet]:
     """Keep of each conversation what its main interface shows, and what that one does not show.
 
     The main one has the most packets. So a round trip begins and ends at one place, and what was cut into segments
-    between two interfaces counts once. Another capture of the same way (both ends in one file) is left out whole: what
-    it alone shows was lost between the two.
+    between two interfaces counts once. Another capture of the same way (both ends in one file) does not count: what it
+    alone shows was lost between the two.
     """
     counts: defaultdict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
     for packet in packets:
