@@ -70,7 +70,7 @@ class TryRequest:
     @property
     def count(self) -> int:
         """Return the most trials of each sender on each link."""
-        return self.trials or (1 if self.quick else TRIALS)
+        return (1 if self.quick else TRIALS) if self.trials is None else self.trials
 
 
 def try_brought(request: TryRequest, course: Course, options: RunOptions, console: Console) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from lab.base.errors import UserError
-from lab.commands.try_own import _params
+from lab.commands.try_own import TryRequest, _params
+from lab.evaluation.compare.comparison import TRIALS
 from lab.kernel.own import source as own_source
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.builder import Sandboxed
@@ -29,6 +30,11 @@ def file(folder: Path, name: str, content: str = "") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
     return path
+
+
+def test_no_trials_are_none_and_not_the_default() -> None:
+    counts = [TryRequest((Path("a.c"),), trials=trials, quick=quick).count for trials in (None, 0) for quick in (True, False)]
+    assert counts == [1, TRIALS, 0, 0]  # a comparison refuses 0
 
 
 def test_a_file_brings_the_headers_beside_it_that_it_includes(tmp_path: Path) -> None:

@@ -17,9 +17,14 @@ FILE, NOTEBOOK, TAG = "answers.yml", "notebook.ipynb", "answers"
 MOST_LITERAL_CHARS = 20_000
 MOST_NUMBER = 1e300  # a larger integer is no float
 EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]{1,3}")  # YAML 1.1 reads 1e3 as a text
-ANSWERS = "answers = {...}: numbers, texts and lists, each name once"
+ANSWERS = "answers = {...} alone: numbers, texts and lists, each name once"
 NOTEBOOK_RULE = f"a notebook with one cell of the tag '{TAG}' that holds {ANSWERS}"
+MOST_SHOWN_CHARS = 60  # of code in a value's place
 Value = bool | int | float | str | list[object] | None
+
+
+class Code(str):
+    """What stands in a notebook in a value's place, and is none: it is named, and not run."""
 
 
 class Answers:
@@ -34,7 +39,8 @@ class Answers:
         if isinstance(value, str) and EXPONENT.fullmatch(value):
             value = float(value)
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_NUMBER:
-            raise field_error(self.file, name, value, "a number")
+            rule = "a number such as 5.6: no quotes, comma or unit" if isinstance(value, str) else "a number"
+            raise field_error(self.file, name, value, rule)
         return float(value)
 
     def text(self, name: str) -> str:
@@ -62,6 +68,8 @@ class Answers:
         value = self.values.get(name)
         if value is None:
             raise field_error(self.file, name, "", "answered")
+        if isinstance(value, Code):
+            raise field_error(self.file, name, value, "a value, such as 5.6 or 'text': no code of a notebook is run")
         return value
 
 
@@ -112,11 +120,20 @@ def _literal(source: str) -> Mapping[str, object]:
     try:
         match ast.parse(source).body:
             case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as literal)] if name == TAG:
-                values = ast.literal_eval(literal)
+                names = [ast.literal_eval(key or literal) for key in literal.keys]  # no key: ** of another one
+                values = {name: _value(value) for name, value in zip(names, literal.values, strict=True)}
             case _:
                 raise ValueError
         if len(values) != len(literal.keys) or not all(isinstance(name, str) for name in values):
             raise ValueError  # a name that stands twice, or is no text
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise UserError(f"{NOTEBOOK}: must be {NOTEBOOK_RULE}") from None
-    return dict(values)
+    return values
+
+
+def _value(node: ast.expr) -> object:
+    """Return the value of a literal; of an expression what is written there, so that it costs its own answer alone."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return Code(ast.unparse(node)[:MOST_SHOWN_CHARS])

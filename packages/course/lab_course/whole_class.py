@@ -26,7 +26,7 @@ from lab_course.submission import Submission, open_submission
 
 RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
 MOST_RESULT_BYTES = 16_000_000
-TWICE = "two submissions of this student"
+TWICE = "one of several submissions of this student"
 
 
 @dataclass(frozen=True)
