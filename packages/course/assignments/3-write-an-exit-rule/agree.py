@@ -69,8 +69,8 @@ def _exit(found: object) -> str:
     left = (
         f"leaves by its own rule in round {found.left_round}" if found.left_round else "does not leave by its own rule"
     )
-    exit_ = f"in round {found.exit_round}" if found.exit_round else "not within this download"
-    return f"All rounds up to there are right, but your sender {left}, and RFC 9406 leaves {exit_}."
+    exit_ = f"leaves in round {found.exit_round}" if found.exit_round else "does not leave so early"
+    return f"All rounds up to there are right, but your sender {left}, and RFC 9406 {exit_}."
 
 
 def _where(found: object, ran: Ran) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from lab_course.assignment import find_assignment, sibling
 
+agree = sibling(str(find_assignment("3").folder / "checks.py"), "agree")
 rfc = sibling(str(find_assignment("3").folder / "checks.py"), "rfc9406")
 MSS_BYTES, ROUND_MS, ACKS = 1000, 100.0, 10
 
@@ -61,3 +62,15 @@ def test_two_mistakes_at_once_are_named_together() -> None:
     growth, rounds = rfc.MISTAKES[6], rfc.MISTAKES[13]
     found = sentences(replace(growth, css_rounds=rounds.css_rounds))
     assert f"{growth.sentence}, and {rounds.sentence}" in found
+
+
+@pytest.mark.parametrize(
+    ("rule", "own_exit", "said"),
+    [
+        (rfc.MISTAKES[13], True, "leaves by its own rule in round 10, and RFC 9406 does not leave so early."),
+        (rfc.RFC, False, "does not leave by its own rule, and RFC 9406 leaves in round 11."),
+    ],
+    ids=["four rounds of CSS", "no exit"],
+)
+def test_a_wrong_exit_is_named_by_what_the_replay_shows(rule: Any, own_exit: bool, said: str) -> None:
+    assert agree._exit(rfc.replay(acks_of(rule), own_exit)).endswith(said)
