@@ -33,6 +33,7 @@ OPTION = "--vary"
 FILE = Path(OPTION)
 MOST_FIELDS = 2  # a page shows curves over one, a heat map over two
 MOST_POINTS = 200
+NUMBER = re.compile(r"[-+]?\d+\.?\d*([eE][-+]?\d+)?")  # YAML reads 1e2 as a text, and a field as a number
 OF_SCENARIO = (
     *"topology profile duration_s seed size_bytes mtu_bytes pacing".split(),
     *"ecn_at_ends workload rivals rival rival_start_s".split(),
@@ -83,10 +84,11 @@ def _axis(given: str) -> Axis:
     if not equals or not field or not all(texts):
         raise field_error(OPTION, field or "field", values, "FIELD=a,b,c, such as down.delay_ms=20,50,100")
     read = tuple(parse_yaml(text, OPTION) for text in texts)
+    same = [float(text) if NUMBER.fullmatch(text) else value for text, value in zip(texts, read, strict=True)]
     for number, (text, value) in enumerate(zip(texts, read, strict=True)):
         if value is None or isinstance(value, dict | list):
             raise field_error(OPTION, field, text, "a number or a name")
-        if value in read[:number]:
+        if same[number] in same[:number]:
             raise field_error(OPTION, field, text, "each value once")
     return Axis(field.strip(), texts, read)
 
@@ -167,9 +169,8 @@ def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
             raise Faults(wrong)
         return replace(experiment, topology=topology)
     known = [*OF_PROFILE, *OF_SCENARIO, *(f"{name}.PARAMETER" for name in experiment.senders)]
-    raise field_error(
-        OPTION, field, value, f"a field of profile, topology, scenario or sender: {suggested(field, known)}"
-    )
+    rule = f"a field of profile, topology, scenario or sender: {suggested(field, known)}"
+    raise field_error(OPTION, field, value, rule)
 
 
 def _with_parameter(experiment: Experiment, sender: str, name: str, value: Any) -> Experiment:
@@ -222,5 +223,4 @@ def require_parameters(points: Iterable[Mapping[str, str]], known: Mapping[str, 
         for field, text in texts.items():
             sender, _, name = field.partition(".")
             if sender in known and name not in known[sender]:
-                rule = f"a parameter of {sender}: {suggested(name, known[sender])}"
-                raise field_error(OPTION, field, text, rule)
+                raise field_error(OPTION, field, text, f"a parameter of {sender}: {suggested(name, known[sender])}")

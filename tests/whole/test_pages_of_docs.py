@@ -6,10 +6,13 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
+import polars as pl
 import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -131,3 +134,17 @@ def test_a_scenario_takes_as_long_as_was_measured_and_another_one_lies_among_tho
 def test_without_measurements_no_time_is_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate, "MEASURED", tmp_path / "nowhere.json")
     assert about(minutes("geo", 10, 30, 2)) == "a time that was not measured"
+
+
+def test_the_figure_of_ones_own_draws_each_valid_trial_once() -> None:
+    text = (REPO / "docs" / "paper.md").read_text()
+    code = textwrap.dedent(text[text.index("    from lab.figures.page_figure") :])
+    own: dict[str, Any] = {}
+    exec(code, own)  # the page's own lines
+    outcomes = pl.DataFrame(
+        [(rule, valid, 1.0) for rule in ("truth", "lasting", "latency_offset") for valid in (True, True, False)],
+        schema=["heuristic", "valid", "exit_s"],
+        orient="row",
+    )
+    drawing = own["FIGURE"].draw(SimpleNamespace(judged=SimpleNamespace(outcomes=outcomes)))
+    assert sum(bar.get_height() for bar in drawing.figure.axes[0].patches) == 2
