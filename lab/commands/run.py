@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab run`: from a scenario, or from a profile and senders, to a report."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.command_line import COMMAND_LINE, USUAL_CCAS, names
 from lab.base.errors import UserError, field_error, going_on
+from lab.commands.cli_options import resumed_command
 from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say
 from lab.commands.prepare import build as build_kernel
@@ -132,15 +134,13 @@ def _runs(experiment: Experiment) -> list[Path]:
 
 def _going_on(experiment: Experiment, older: set[Path]) -> str | None:
     """Return the command that goes on, if a run was begun: a run that has all trials only lacks its report."""
-    newest = max(set(_runs(experiment)) - older, default=None)
-    if newest is None:
+    if (newest := max(set(_runs(experiment)) - older, default=None)) is None:
         return None
-    return f"lab report {newest}" if Run(newest).complete else "lab run --resume"
+    return shlex.join(["lab", "report", str(newest)]) if Run(newest).complete else resumed_command()
 
 
 def _require_results(stored: OpenRun, console: Console) -> None:
-    failures = stored.failures
-    if failures:
+    if failures := stored.failures:
         console.print(f"{len(failures)} trials gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False)
         say(console, "\n".join(failures))
         say(console, f"the others are stored in {stored.folder}: go on with --resume")

@@ -52,7 +52,8 @@ def test_ctrl_c_ends_with_status_130_and_one_line_and_leaves_whole_trials_and_no
 ) -> None:
     _, status, errors, _ = interrupted
     assert status == 130
-    assert errors.strip().splitlines() == ["interrupted: stored trials are whole; go on with 'lab run --resume'"]
+    again = f"lab run {scenario_file(interrupted[0].parent)} --jobs 1 --resume"  # other options are another run
+    assert errors.strip().splitlines() == [f"interrupted: stored trials are whole; go on with '{again}'"]
     assert interrupted[3] == []
     results = interrupted[0]
     assert drafts(results) == []
