@@ -43,9 +43,8 @@ def load_file(file: Path, name: str, called: str | None = None) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise UserError(
-            f"{called or file}: {type(error).__name__}={error}: must be Python that can be imported"
-        ) from error
+        line = f"{called or file}: {type(error).__name__}={error}: must be Python that can be imported"
+        raise UserError(line) from error
     return module
 
 

@@ -5,7 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 
 REPO = Path(__file__).resolve().parents[2]
 LAB = REPO / "lab"
@@ -45,9 +45,8 @@ def cache() -> Path:
         if not named:
             raise UserError(f"{folder}: must be a folder of your own, or named by LAB_CACHE")
         if found.st_mode & OTHERS_WRITE:
-            raise UserError(
-                f"environment: LAB_CACHE={folder}: must be a folder of your own, or writable for its owner only"
-            )
+            rule = "a folder of your own, or writable for its owner only"
+            raise field_error("environment", "LAB_CACHE", folder, rule)
     return folder
 
 

@@ -2,6 +2,7 @@
 """`lab try --expect`: print what holds, write it as JSON and JUnit for a CI; status 1 where one does not."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from xml.etree import ElementTree
 import typer
 from rich.console import Console
 
+from lab.base.command_line import COMMAND_LINE
+from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
 from lab.commands.lines import say
 from lab.evaluation.compare.expect import Expectation, Judged, judged
@@ -24,17 +27,23 @@ class Expected:
     json: Path | None = None
     junit: Path | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse files of no expectation, and those that cannot be written, before any trial."""
+        for name, file in (("json", self.json), ("junit", self.junit)):
+            if file and not (self.expectations and os.access(file.parent, os.W_OK)):
+                rule = "in a folder that can be written" if self.expectations else "used with --expect"
+                raise field_error(COMMAND_LINE, name, file, rule)
+
 
 def conclude(expected: Expected, subjects: Sequence[str], found: Sequence[LinkResult], console: Console) -> None:
     """Judge the expectations; exit status 1 where one does not hold."""
     rows = judged(expected.expectations, subjects, found)
     for row in rows:
-        line = f"{'holds' if row.holds else 'FAILS'}     {row.text}: {row.found}"
-        say(console, line)
-    if expected.json:
-        write_whole(expected.json, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    if expected.junit:
-        write_whole(expected.junit, junit(rows))
+        say(console, f"{'holds' if row.holds else 'FAILS'}     {row.text}: {row.found}")
+    records = json.dumps([asdict(row) for row in rows], indent=1) + "\n"
+    for file, text in ((expected.json, records), (expected.junit, junit(rows))):
+        if file:
+            write_whole(file, text)
     if not all(row.holds for row in rows):
         raise typer.Exit(1)
 

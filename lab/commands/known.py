@@ -27,8 +27,9 @@ def require_link(profile: str | None, topology: str | None) -> None:
 
 def require_senders(names: str | None) -> None:
     """Refuse a sender that is none, of names with commas between them."""
-    others = [name.strip() for name in names.split(",")] if names else []
-    if others := [name for name in others if ":" not in name and name not in kernel_senders()]:
+    given = [name.strip() for name in names.split(",")] if names else []
+    others = [name for name in given if ":" not in name and not name.endswith(".yml")]  # those are of files, read later
+    if others := [name for name in others if name not in kernel_senders()]:
         from lab.schema.cca import cca_names  # those of packages: their files are named by what they bring
 
         for name in others:

@@ -145,9 +145,8 @@ def version(library: Path, name: str) -> Version:
     """Return a version by its congestion control's name, with the parameters of its C file."""
     params, compact = _Params(), ctypes.c_bool()
     if not _load(library).search_version_named(name.encode(), params, compact):
-        raise field_error(
-            "lab/kernel/search/tcp_search*.c", "SEARCH_NAME", name, f"one of {', '.join(built_versions(library))}"
-        )
+        rule = f"one of {', '.join(built_versions(library))}"
+        raise field_error("lab/kernel/search/tcp_search*.c", "SEARCH_NAME", name, rule)
     return Version(SearchParams(*(getattr(params, name) for name in SearchParams.__dataclass_fields__)), compact.value)
 
 

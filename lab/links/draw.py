@@ -159,9 +159,8 @@ class _Drawing:
     def _mean_rate_mbps(self, rate: Quantity | None, opportunities: Steps | None, field: str) -> float | None:
         found = mean_rate_mbps(rate, opportunities, self.trial_s)
         if found is not None and found < LEAST_MEAN_MBPS:
-            raise field_error(
-                self.file, field, f"{found:.6g}", f"at least {LEAST_MEAN_MBPS:g} on average over the trial"
-            )
+            rule = f"at least {LEAST_MEAN_MBPS:g} on average over the trial"
+            raise field_error(self.file, field, f"{found:.6g}", rule)
         return found
 
     def _on_demand(self, way: OnDemand, field: str) -> DrawnOnDemand:

@@ -70,9 +70,8 @@ def require_files(client: Client, files: list[Path]) -> None:
     """Refuse workers that do not have the files of a trial at the same paths."""
     for worker, absent in client.run(_absent, [str(file) for file in files]).items():
         if absent:
-            raise UserError(
-                f"worker {worker}: {absent[0]}: must exist there too: share results and cache with all workers"
-            )
+            line = f"{absent[0]}: must exist there too: share results and cache with all workers"
+            raise UserError(f"worker {worker}: {line}")
 
 
 def _absent(files: list[str]) -> list[str]:

@@ -59,9 +59,8 @@ def shards_of(folders: Sequence[Path]) -> Shards:
             raise field_error(folder / FILE, "runs", ", ".join(shard["runs"]), f"those of {first}: the same request")
     there = {Shard.of(shard["shard"]).number for shard in shards.values()}
     if missing := [f"{number}/{count}" for number in range(1, count + 1) if number not in there]:
-        raise UserError(
-            f"lab merge: missing shard {', '.join(missing)}: run the same command with --shard {missing[0]}"
-        )
+        line = f"missing shard {', '.join(missing)}: run the same command with --shard {missing[0]}"
+        raise UserError(f"lab merge: {line}")
     return shards
 
 

@@ -9,20 +9,20 @@ from lab.base.errors import field_error
 from lab.schema.cca import Cca, load_cca, load_senders, looks
 from lab.senders.ways import ways
 
-OF_FILE = ":"  # between a user's file and one of its senders
+OF_FILE, FILE = ":", ".yml"  # between a user's file and one of its senders; how such a file's name ends
 
 
 def resolved(names: Sequence[str]) -> tuple[list[str], Mapping[str, Cca] | None]:
     """Return the names that senders have in a run, and all senders by name; None for those of the lab alone."""
-    if not any(OF_FILE in name for name in names):
+    own = {name: sender(name) for name in names if OF_FILE in name or name.endswith(FILE)}
+    if not own:
         return list(names), None
-    own = {name: sender(name) for name in names if OF_FILE in name}
     return [own[name].name if name in own else name for name in names], load_senders() | by_name(own.values())
 
 
 def sender(name: str, field: str = "cca") -> Cca:
     """Return the sender of a name; UserError where there is none."""
-    file, of_file, control = name.rpartition(OF_FILE)
+    file, of_file, control = (name, OF_FILE, "") if name.endswith(FILE) else name.rpartition(OF_FILE)
     if not of_file:
         return load_cca(name, COMMAND_LINE, field)
     own = own_senders(file, field)

@@ -51,9 +51,8 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
     known = options_of(importer)
     for option in options:
         if option not in known:
-            raise field_error(
-                path, option, options[option], f"an option of {importer.name}: {', '.join(known) or 'none'}"
-            )
+            rule = f"an option of {importer.name}: {', '.join(known) or 'none'}"
+            raise field_error(path, option, options[option], rule)
     return importer.read(path, **options)
 
 
@@ -76,10 +75,9 @@ def detect(path: Path) -> Importer:
         names = ", ".join(f"{one.name} ({one.reads})" for one in found)
         raise UserError(f"{path}: format: must be given with --format, because several fit: {names}")
     resembled = [name for formats in _packages() for name in formats.resembled(Head(path))]
-    raise UserError(
-        f"{path}: format: must be one that the lab recognises; it resembles {' or '.join(resembled) or 'none'}: "
-        "give --format, or name the file's columns with --format columns ('lab traces formats' lists all)"
-    )
+    near = " or ".join(resembled) or "none"
+    remedy = "give --format, or name the file's columns with --format columns ('lab traces formats' lists all)"
+    raise UserError(f"{path}: format: must be one that the lab recognises; it resembles {near}: {remedy}")
 
 
 def fitting(path: Path) -> list[Importer]:
@@ -110,9 +108,8 @@ def given_options(importer: Importer, settings: list[str]) -> dict[str, Option]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or name not in known:
-            raise field_error(
-                "import", "--set", setting, f"name=value of {importer.name}: {', '.join(known) or 'no option'}"
-            )
+            rule = f"name=value of {importer.name}: {', '.join(known) or 'no option'}"
+            raise field_error("import", "--set", setting, rule)
         found[name] = _value(known[name], value, setting)
     return found
 

@@ -226,5 +226,19 @@ def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared:
     assert [case.get("classname") for case in suite if case.find("failure") is not None] == ["wired"]
 
 
+@pytest.mark.parametrize(
+    ("texts", "folder", "line"),
+    [
+        (("geo: throughput > 0.5",), "nosuch", "junit=.*/nosuch/found.xml: must be in a folder that can be written"),
+        ((), "", "junit=.*found.xml: must be used with --expect"),
+    ],
+)
+def test_a_file_of_no_expectation_or_in_no_folder_is_refused_before_any_trial(
+    tmp_path: Path, texts: tuple[str, ...], folder: str, line: str
+) -> None:
+    with pytest.raises(UserError, match=line):
+        Expected(tuple(map(read, texts)), junit=tmp_path / folder / "found.xml")
+
+
 def test_all_that_hold_are_no_failure(compared: Compared) -> None:
     conclude(Expected((read("geo: throughput > 0.5"),)), ["search"], compared[1], Console(file=io.StringIO()))

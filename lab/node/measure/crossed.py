@@ -25,6 +25,5 @@ def require(shapes: "list[Shape]", probes: "list[Probed]") -> None:
         with entered(node):
             sent = read_links(small_file.read(HERE / "dev"))[dev]["tx_pkts"]
         if sent < arrived[way]:
-            raise NodeError(
-                f"{node}:{dev}, the {part}: {sent} of {arrived[way]} probes: must be crossed by all, on the only path"
-            )
+            place = f"{node}:{dev}, the {part}"
+            raise NodeError(f"{place}: {sent} of {arrived[way]} probes: must be crossed by all, on the only path")

@@ -2,6 +2,7 @@
 """`lab conform`: from senders and cases to verdicts, files and a page."""
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def answer(request: Request, console: Console) -> None:
 
 def run(request: Request, console: Console) -> list[Verdict]:
     """Return the verdicts of a request, with its files written."""
+    _require_writable(request.json, request.junit)
     cases = chosen(request.suite, request.case)
     found = _verdicts(request, cases, console)
     if request.json:
@@ -90,6 +92,13 @@ def _verdicts(request: Request, cases: list[Case], console: Console) -> list[Ver
     subjects = [subject(cca, cases) for cca in senders.values()]
     pairs = [(case, each) for case in cases for each in subjects]
     return verdicts(pairs, Bench(virtual, request.workers, console))
+
+
+def _require_writable(*files: Path | None) -> None:
+    """Refuse a file that cannot be written, before any trial."""
+    for file in files:
+        if file and not os.access(file.parent, os.W_OK):
+            raise field_error("command line", "file", file, "in a folder that can be written")
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures over a stored trial, and verdicts as JSON and JUnit."""
 
+from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
 from lab_conform.case import Case, chosen
+from lab_conform.command import Request, run
 from lab_conform.events import Event, Link, When
 from lab_conform.junit import junit
 from lab_conform.measures import MEASURES
@@ -12,7 +14,9 @@ from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.place import NeverComes, place, reached_s, same_before
 from lab_conform.verdict import Verdict, judged
 from lab_conform.view import View
+from rich.console import Console
 
+from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -108,3 +112,9 @@ def test_a_record_names_the_rule_and_each_check(view: View) -> None:
     assert record["checks"] == [
         {"measure": "first_flight_pkts", "with": {}, "value": 10.0, "passed": True, "least": 2.0, "most": 10.0}
     ]
+
+
+def test_a_file_in_no_folder_is_refused_before_any_trial(tmp_path: Path) -> None:
+    request = Request("cubic", json=tmp_path / "nosuch" / "x.json")
+    with pytest.raises(UserError, match=r"x\.json: must be in a folder that can be written"):
+        run(request, Console())

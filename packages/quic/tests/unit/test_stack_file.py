@@ -18,6 +18,7 @@ from stack_files import written
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.commands.known import require_senders
 from lab.runs.plan import draw, make_plan
 from lab.runs.try_link import try_link
 from lab.schema.cca import load_senders
@@ -108,11 +109,18 @@ def test_two_versions_of_a_stack_with_one_name_are_refused(folder: Path, tmp_pat
         resolved([f"{file}:stops" for file in files])
 
 
+def test_a_file_without_a_control_is_read_and_not_taken_for_a_sender_of_the_lab() -> None:
+    require_senders("./mystack.yml,search")  # the file is read later, and its controls are named
+    with pytest.raises(UserError, match="cca=mystack: must be a known sender"):
+        require_senders("mystack,search")
+
+
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
         ("nosuch:cubic", "cca=nosuch: must be the path of a stack's .yml file, or its name in this folder"),
         ("{file}:vegas", "cca=vegas: must be a known control of"),
+        ("{file}", "cca=: must be a known control of"),
         ("./nosuch.yml:cubic", "nosuch.yml: No such file or directory: must be a readable file"),
     ],
 )
