@@ -90,7 +90,7 @@ def test_a_flag_is_read_back_and_what_cannot_be_is_named(tmp_path: Path, kernel:
     params = "static bool fast;\nmodule_param(fast, bool, 0444);\nstatic int secret;\nmodule_param(secret, int, 0);\n"
     file = written(tmp_path, source(code=params))
     assert smoked(file, kernel, world, fast=1)["parameters"] == {"fast": "Y"}
-    with pytest.raises(SmokeError, match=r"secret: must be a parameter of it that can be read: module_param\(.., 0444\)"):
+    with pytest.raises(SmokeError, match=r"secret: must be a readable parameter: module_param\(.., 0444\)"):
         smoked(file, kernel, world, secret=1)
 
 

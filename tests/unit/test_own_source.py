@@ -33,7 +33,8 @@ def file(folder: Path, name: str, content: str = "") -> Path:
 
 
 def test_no_trials_are_none_and_not_the_default() -> None:
-    counts = [TryRequest((Path("a.c"),), trials=trials, quick=quick).count for trials in (None, 0) for quick in (True, False)]
+    asked = [(trials, quick) for trials in (None, 0) for quick in (True, False)]
+    counts = [TryRequest((Path("a.c"),), trials=trials, quick=quick).count for trials, quick in asked]
     assert counts == [1, TRIALS, 0, 0]  # a comparison refuses 0
 
 

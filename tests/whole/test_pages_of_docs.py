@@ -140,7 +140,7 @@ def test_the_figure_of_ones_own_draws_each_valid_trial_once() -> None:
     text = (REPO / "docs" / "paper.md").read_text()
     code = textwrap.dedent(text[text.index("    from lab.figures.page_figure") :])
     own: dict[str, Any] = {}
-    exec(code, own)  # the page's own lines
+    exec(code, own)  # noqa: S102 (the page's own lines)
     outcomes = pl.DataFrame(
         [(rule, valid, 1.0) for rule in ("truth", "lasting", "latency_offset") for valid in (True, True, False)],
         schema=["heuristic", "valid", "exit_s"],

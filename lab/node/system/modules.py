@@ -52,7 +52,7 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
         try:
             got = small_file.read(SYS / name / "parameters" / key).strip()
         except OSError:
-            raise NodeError(f"module {name}: {key}: must be a parameter of it that can be read: module_param(.., 0444)") from None
+            raise NodeError(f"module {name}: {key}: must be a readable parameter: module_param(.., 0444)") from None
         if str(value) not in (got, FLAGS.get(got)):
             raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
 

@@ -160,7 +160,9 @@ def test_code_in_the_place_of_a_value_costs_this_answer_alone_and_is_named(
         text = notebook(f"answers = {{{other}}}")
         (row,) = graded(handed_in(tmp_path / str(points), own__c="", notebook__ipynb=text), small).rows
         assert row.points == points
-        assert points or row.marks.reason.startswith(f"notebook.ipynb: x={code}: must be a value, such as 5.6 or 'text'")
+        assert points or row.marks.reason.startswith(
+            f"notebook.ipynb: x={code}: must be a value, such as 5.6 or 'text'"
+        )
 
 
 @pytest.mark.parametrize(
