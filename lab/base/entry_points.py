@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, EntryPoints, distributions
 from pathlib import Path
 from typing import Any
 
-from lab.base.errors import field_error
+from lab.base.errors import UserError, field_error
 from lab.base.paths import REPO
 
 
@@ -42,11 +42,12 @@ def _of_checkout(group: str) -> Iterator[EntryPoint]:
     for file in sorted(REPO.glob("packages/*/pyproject.toml")):
         if str(file.parent) not in sys.path:
             sys.path.append(str(file.parent))
-        declared = _declared(file).get(group, {})
-        yield from (EntryPoint(name, value, group) for name, value in declared.items())
+        yield from (EntryPoint(name, value, group) for name, value in _declared(file).get(group, {}).items())
 
 
 @cache
 def _declared(file: Path) -> dict[str, dict[str, str]]:
-    groups: dict[str, dict[str, str]] = tomllib.loads(file.read_text())["project"]["entry-points"]
-    return groups
+    try:
+        return dict(tomllib.loads(file.read_text())["project"].get("entry-points", {}))
+    except (ValueError, KeyError) as error:
+        raise UserError(f"{file}: {error}: must be TOML with a table [project]") from None

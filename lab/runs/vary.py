@@ -117,8 +117,7 @@ def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 
 
 def cells(axes: Sequence[Axis]) -> list[dict[str, str]]:
     """Return the values of each point by field, as they were written."""
-    names = [axis.field for axis in axes]
-    return [dict(zip(names, texts, strict=True)) for texts in product(*(axis.texts for axis in axes))]
+    return [dict(zip([axis.field for axis in axes], texts, strict=True)) for texts in product(*[a.texts for a in axes])]
 
 
 def point_name(base: str, texts: Mapping[str, str]) -> str:

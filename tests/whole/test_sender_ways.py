@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from lab_bundle.content import programs_of
 
-from lab.base.entry_points import _installed, brought
+from lab.base.entry_points import _declared, _installed, brought
 from lab.base.errors import UserError
 from lab.commands.first_use import refuse
 from lab.runs.experiment import Experiment, load_experiment
@@ -147,6 +147,20 @@ def test_its_senders_are_named_by_every_command(package: Path, tmp_path: Path) -
 def test_without_the_package_its_senders_are_unknown() -> None:
     with pytest.raises(UserError, match="cca=pigeon: must be a known sender"):
         load_cca("pigeon", "command line", "cca")
+
+
+@pytest.mark.parametrize(("text", "fault"), [("[project\n", "Expected ']'"), ("[tool]\n", "'project'")])
+def test_a_package_of_the_checkout_whose_file_is_wrong_is_one_line(tmp_path: Path, text: str, fault: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(UserError) as refused:
+        _declared(tmp_path / "pyproject.toml")
+    assert str(refused.value).startswith(f"{tmp_path}/pyproject.toml: {fault}")
+    assert str(refused.value).endswith("must be TOML with a table [project]")
+
+
+def test_a_package_without_entry_points_brings_none(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    assert _declared(tmp_path / "pyproject.toml") == {}
 
 
 @pytest.mark.parametrize("group", ["lab.senders", "lab.commands"])
