@@ -40,7 +40,7 @@ class Answer:
 def answer_of(run_dir: Path) -> Answer:
     """Judge every trial and aggregate; UserError names the first damaged trial."""
     stored = Stored.of(Run(run_dir))
-    if faults := stored.judged.faults:
+    if faults := list(dict.fromkeys(stored.judged.faults)):  # one of a rule is of every trial
         more = f"; trials damaged besides it: {len(faults) - 1}" if len(faults) > 1 else ""
         raise UserError(f"{faults[0]}{more}")
     run, scenario = stored.run, stored.run.scenario

@@ -141,3 +141,11 @@ def test_a_rule_with_the_name_of_one_of_the_labs_is_refused(folder: Path) -> Non
     (folder / "truth.py").write_text(HALF_SECOND)
     with pytest.raises(UserError, match=r"truth\.py: name=truth: must differ from the names in lab/judge/rules"):
         rule_files()
+
+
+def test_a_broken_rule_is_no_damage_of_the_trials(folder: Path, tmp_path: Path) -> None:
+    run = stored_with(tmp_path, "truth")
+    (folder / "half_second.py").write_text("RULE = 1")
+    with pytest.raises(UserError, match="RULE=1: must be") as refusal:
+        write_report(run, None)
+    assert "damaged" not in str(refusal.value)
