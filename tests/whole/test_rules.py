@@ -144,7 +144,7 @@ def test_a_rule_with_the_name_of_one_of_the_labs_is_refused(folder: Path) -> Non
 
 
 def test_a_broken_rule_is_no_damage_of_the_trials(folder: Path, tmp_path: Path) -> None:
-    run = stored_with(tmp_path, "truth")
+    run = store_run(tmp_path, trials=3, senders=("search",))
     (folder / "half_second.py").write_text("RULE = 1")
     with pytest.raises(UserError, match="RULE=1: must be") as refusal:
         write_report(run, None)
