@@ -16,6 +16,7 @@ from lab_formats.reading.cell_units import without_units
 from lab_formats.reading.clock import Seconds, counted, dated, ordered, with_holes
 from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
 from lab_formats.reading.decimals import MARKS, with_points
+from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, parties, thousands
 from lab_formats.reading.spans import SIDES, Spans, spans_of
 from lab_formats.reading.table import Table
 from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_unit, parse_columns
@@ -68,7 +69,7 @@ def read(
     table, behind = without_units(found.table, specs, missing + lost)
     unstated = _unstated(found.table, table, specs)
     table, points = with_points(table, _numbered(specs), decimal, missing + lost)
-    points = [*behind, *unstated, *points]
+    points = [*behind, *unstated, *points, *(thousands(table, _numbered(specs), found.separator) if not decimal else ())]
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []
@@ -85,8 +86,15 @@ def read(
         if clock.has_spans
         else _on_clock(table, clock, values, sort, same_time, holes)
     )
-    notes = (*about, *found.notes, *points, *clock.notes, *more)
+    notes = (*about, *found.notes, *points, *clock.notes, *more, *_doubts(table, specs, values))
     return Recording(frame, "series", meaning, "columns", path.name, notes, length_s)
+
+
+def _doubts(table: Table, specs: list[ColumnSpec], values: list[pl.Series]) -> list[str]:
+    """Return notes on what else of a table may make its series another one."""
+    used, made = [one.name for one in specs], {column.name for column in values}
+    lost = gaps(table, used) if "rtt_ms" in made and "lost" not in made else []
+    return [*parties(table, used), *counters(values), *lost]
 
 
 class _Clock:
@@ -171,7 +179,10 @@ def _on_clock(
     assert clock.times is not None
     name, unit = clock.times.name, clock.times.unit
     frame, notes = ordered(table, name, clock.t_s(), found, sort, same_time, resolution_s(unit))
-    if holes == "hold" or not any(column in RATES for column in frame.columns):
+    if not any(column in RATES for column in frame.columns):
+        return frame, notes, None
+    notes = [*notes, FROM_ITS_TIME]
+    if holes == "hold":
         return frame, notes, None
     frame, late = with_holes(frame)
     return frame, [*notes, *late], None

@@ -10,6 +10,7 @@ from lab.base.errors import field_error
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import dated, ordered
+from lab_formats.reading.doubts import parties
 from lab_formats.reading.table import read_table
 
 NAMES = frozenset({"Timestamp", "DL_bitrate", "UL_bitrate", "State", "NetworkMode"})
@@ -53,6 +54,7 @@ def read(path: Path, *, zeros: Literal["stall", "missing"] = "stall") -> Recordi
         f"{stopped.sum()} rows of rate 0 while connected: a stall or a pause between downloads; taken as {zeros}.",
         f"{columns[2].count()} rows with a ping, beside the download: the RTT contains its queue.",
     ]
+    notes += parties(table, ())
     return Recording(frame, "series", "goodput", "ucc", path.name, tuple(notes))
 
 

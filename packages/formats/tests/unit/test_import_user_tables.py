@@ -257,3 +257,52 @@ def test_one_number_a_line_is_ambiguous_and_the_line_says_how_to_read_it() -> No
         UserError, match=r"format: must be given with --format: leocc .*, or columns, such as .*step_s=1"
     ):
         importers.detect(FIELD / "kbits-one-a-line.txt")
+
+
+ROWS_10 = range(10)
+DOUBTS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a rate without interval=": ("t,r\n0,7\n1,3\n", {}, "counts from its row's time until the next one"),
+    "two operators, one after the other in each second": (
+        "t,operator,r\n" + "".join(f"{t}.0,A,7\n{t}.5,B,70\n" for t in ROWS_10),
+        {},
+        "The rows are of 2 different operator (A, B), all in one series.",
+    ),
+    "a counter's total": (
+        "t,rx_bytes\n" + "".join(f"{t},{875_000 * (t + 1)}\n" for t in ROWS_10),
+        {"columns": "t_s=t,rate_down_mbps=rx_bytes [B/interval]", "interval": "before"},
+        "rate_down_mbps grows in every row: if it is a counter's total",
+    ),
+    "probes without a row": (
+        "t,SequenceNumber,ms\n0,1,40\n1,2,40\n4,5,40\n",
+        {"columns": "t_s=t,rtt_ms=ms"},
+        "2 numbers of SequenceNumber have no row: probes that were lost",
+    ),
+    "points that may be of thousands": (
+        "t;r\n0;7.000\n1;3.000\n",
+        {"columns": "t_s=t,rate_down_mbps=r [kbit/s]"},
+        "The point in r is taken as decimal, as in 7.000: it may be of thousands.",
+    ),
+    "the ring of a dish": (
+        '{"popPingLatencyMs": [40, 80]}',
+        {"columns": "rtt_ms=popPingLatencyMs", "step_s": 1},
+        "A dish's history is a ring",
+    ),
+}
+
+
+@pytest.mark.parametrize("of", DOUBTS)
+def test_what_may_make_a_series_another_one_is_noted(tmp_path: Path, of: str) -> None:
+    text, options, words = DOUBTS[of]
+    assert words in " ".join(read(tmp_path, text, **{"columns": T_R, **options}).notes)
+
+
+def test_one_operator_a_rate_that_falls_and_probes_in_a_row_have_no_such_note(tmp_path: Path) -> None:
+    text = "t,operator,seq,r,ms\n" + "".join(f"{t},A,{t},{9 - t},{40}\n" for t in ROWS_10)
+    notes = " ".join(read(tmp_path, text, columns="t_s=t,rate_down_mbps=r,rtt_ms=ms").notes)
+    assert not any(word in notes for word in ("different", "counter", "have no row", "thousands"))
+
+
+@pytest.mark.parametrize("name", ["rate [kbit/s] dl", '"rate, dl"'])
+def test_a_column_of_any_name_can_be_named(tmp_path: Path, name: str) -> None:
+    columns = f"t_s=t,rate_down_mbps={2 if ',' in name else name} [kbit/s]"
+    assert rows(read(tmp_path, f"t,{name}\n0,7000\n1,3000\n", columns=columns)) == [(0, 7), (1, 3)]
