@@ -69,7 +69,12 @@ def read(
     table, behind = without_units(found.table, specs, missing + lost)
     unstated = _unstated(found.table, table, specs)
     table, points = with_points(table, _numbered(specs), decimal, missing + lost)
-    points = [*behind, *unstated, *points, *(thousands(table, _numbered(specs), found.separator) if not decimal else ())]
+    points = [
+        *behind,
+        *unstated,
+        *points,
+        *(thousands(table, _numbered(specs), found.separator) if not decimal else ()),
+    ]
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []

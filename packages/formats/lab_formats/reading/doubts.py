@@ -12,11 +12,12 @@ from lab_formats.reading.table import Table
 
 LEAST_ROWS = 10
 FROM_ITS_TIME = (
-    "A rate counts from its row's time until the next one; a row that is about the time before it: --set interval=before."
+    "A rate counts from its row's time until the next one; "
+    "a row that is about the time before it: --set interval=before."
 )
 PARTY = re.compile(
-    r"(?i)(mobile)?[_ ]?(network)?(operator|carrier|provider|isp|iccid|imei|device|host|target|server|flow|session|run|test|trial)"
-    r"[_ ]?(name|id|no|num|number)?"
+    r"(?i)(?:mobile|network)?[_ ]?(?:operator|carrier|provider|isp|iccid|imei|device|host|target|server|flow|session)"
+    r"[_ ]?(?:name|id|no|num|number)?"
 )
 SEQUENCE = re.compile(r"(?i)(icmp[_ ]?|probe[_ ]?|ping[_ ]?)?seq(uence)?[_ ]?(no|nr|num|number|id)?")
 MOST_SHOWN = 3
@@ -26,11 +27,14 @@ OF_THOUSANDS = r"^[1-9]\d{0,2}\.\d{3}$"
 def parties(table: Table, used: Sequence[str]) -> list[str]:
     """Return a note on each column of names, such as operators, of which one series has several."""
     return [
-        f"The rows are of {len(values)} different {name} ({', '.join(values[:MOST_SHOWN])}{', ...' * (len(values) > MOST_SHOWN)}), "
-        "all in one series."
+        f"The rows are of {len(values)} different {name} ({_shown(values)}), all in one series."
         for name in _others(table, used)
         if PARTY.fullmatch(name) and len(values := _different(table.text(name))) > 1
     ]
+
+
+def _shown(values: list[str]) -> str:
+    return ", ".join(values[:MOST_SHOWN]) + ", ..." * (len(values) > MOST_SHOWN)
 
 
 def counters(columns: Sequence[pl.Series]) -> list[str]:
@@ -50,7 +54,9 @@ def gaps(table: Table, used: Sequence[str]) -> list[str]:
         if SEQUENCE.fullmatch(name) and not numbers.null_count():
             steps = np.diff(numbers.to_numpy())
             if missing := int((steps[steps > 1] - 1).sum()):
-                found.append(f"{missing} numbers of {name} have no row: probes that were lost are not in the recording.")
+                found.append(
+                    f"{missing} numbers of {name} have no row: probes that were lost are not in the recording."
+                )
     return found
 
 

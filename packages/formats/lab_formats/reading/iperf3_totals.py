@@ -14,7 +14,8 @@ ALIKE = 0.9  # a TCP sender's intervals are believed where at least this share o
 
 
 WRITTEN = (
-    "Its intervals are what the sender wrote to its socket, whose buffer fills first: early ones may exceed what arrived."
+    "Its intervals are what the sender wrote to its socket, whose buffer fills first: "
+    "early ones may exceed what arrived."
 )
 
 

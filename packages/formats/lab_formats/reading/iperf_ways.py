@@ -15,8 +15,8 @@ PORTS = ("5201", "5001")  # of servers, by default
 USUAL = 0.05  # of an interval: iperf2's last one, in which it waits, may be shorter or longer than the others
 DRAINED = "iperf2 waits at its end until all is acknowledged: its last interval, in which it wrote little, is left out."
 HEADLESS = (
-    "The text begins behind the lines that state which end wrote it and whether it is a download (-R): by its rows it is "
-    "the {}'s, and {}; compare the other end's text."
+    "The text begins behind the lines that state which end wrote it and whether it is a download (-R): by its rows it "
+    "is the {}'s, and {}; compare the other end's text."
 )
 
 
@@ -95,7 +95,7 @@ def _from_server(text: Text, row: Row, client: bool) -> bool:
 
 
 def _received(text: Text) -> bool:
-    """Return whether intervals are a receiver's: they state a loss, or only their sender's summary counts retransmits."""
+    """Return whether intervals are a receiver's: they state a loss, or only the summary counts retransmits."""
     sums = _summaries(text.rows)
     rows = [row for row in text.rows if row not in sums]
     of_sender = any(row.word == "sender" and row.retransmits is not None for row in sums)
