@@ -16,7 +16,7 @@ from lab_formats.reading.cell_units import without_units
 from lab_formats.reading.clock import Seconds, counted, dated, ordered, with_holes
 from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
 from lab_formats.reading.decimals import MARKS, with_points
-from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, parties, thousands
+from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands
 from lab_formats.reading.spans import SIDES, Spans, spans_of
 from lab_formats.reading.table import Table
 from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_unit, parse_columns
@@ -99,7 +99,8 @@ def _doubts(table: Table, specs: list[ColumnSpec], values: list[pl.Series]) -> l
     """Return notes on what else of a table may make its series another one."""
     used, made = [one.name for one in specs], {column.name for column in values}
     lost = gaps(table, used) if "rtt_ms" in made and "lost" not in made else []
-    return [*parties(table, used), *counters(values), *lost]
+    odd = [note for one in specs if one.becomes == "rtt_ms" for note in marks(table, one.name)]
+    return [*parties(table, used), *counters(values), *lost, *odd]
 
 
 class _Clock:

@@ -21,6 +21,7 @@ PARTY = re.compile(
 )
 SEQUENCE = re.compile(r"(?i)(icmp[_ ]?|probe[_ ]?|ping[_ ]?)?seq(uence)?[_ ]?(no|nr|num|number|id)?")
 MOST_SHOWN = 3
+MARKS = ("999", "9999", "99999", "999999", "65535", "1000000")  # of a lost probe, in programs that write no other
 OF_THOUSANDS = r"^[1-9]\d{0,2}\.\d{3}$"
 
 
@@ -58,6 +59,16 @@ def gaps(table: Table, used: Sequence[str]) -> list[str]:
                     f"{missing} numbers of {name} have no row: probes that were lost are not in the recording."
                 )
     return found
+
+
+def marks(table: Table, name: str) -> list[str]:
+    """Return a note on round trips that are rather a mark than a time."""
+    plain = table.text(name).str.replace(r"\.0+$", "")
+    return [
+        f"{count} values of {name} are {mark}, as measured: --set lost={mark} takes them for lost probes."
+        for mark in MARKS
+        if (count := int((plain == mark).sum()))
+    ]
 
 
 def thousands(table: Table, names: Sequence[str], separator: str) -> list[str]:

@@ -277,6 +277,11 @@ DOUBTS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"columns": "t_s=t,rtt_ms=ms"},
         "2 numbers of SequenceNumber have no row: probes that were lost",
     ),
+    "a mark that is no time": (
+        "t,ms\n0,40\n1,9999.0\n2,40\n",
+        {"columns": "t_s=t,rtt_ms=ms"},
+        "1 values of ms are 9999, as measured: --set lost=9999 takes them for lost probes.",
+    ),
     "points that may be of thousands": (
         "t;r\n0;7.000\n1;3.000\n",
         {"columns": "t_s=t,rate_down_mbps=r [kbit/s]"},
