@@ -87,7 +87,7 @@ def read(
         raise field_error(path, "labels", ",".join(labels), "left out: a series has numbers only")
     clock = _Clock(table, specs, step_s, interval)
     frame, more, length_s = (
-        _in_spans(table, clock.spans(), specs, values, holes)
+        _in_spans(table, clock.spans(holes), specs, values, holes)
         if clock.has_spans
         else _on_clock(table, clock, values, sort, same_time, holes)
     )
@@ -110,8 +110,8 @@ class _Clock:
         self.table, self.step_s, self.interval = table, step_s, interval
         named = {one.becomes: one for one in specs}
         self.times, self.durations = named.get("t_s"), named.get("duration_s")
-        amounts = any(one.unit in PER_INTERVAL for one in specs)
-        self.has_spans = bool(self.times is None or self.durations or interval or amounts)
+        self.amounts = any(one.unit in PER_INTERVAL for one in specs)
+        self.has_spans = bool(self.times is None or self.durations or interval or self.amounts)
         self.notes: tuple[str, ...] = ()
 
     def t_s(self) -> Seconds:
@@ -125,7 +125,7 @@ class _Clock:
         self.notes += tuple(notes)
         return t_s
 
-    def spans(self) -> Spans:
+    def spans(self, holes: str) -> Spans:
         """Return the rows' intervals."""
         lengths_s = None
         if self.durations is not None:
@@ -136,7 +136,8 @@ class _Clock:
                 raise self.table.error(self.table.row_of(row), self.durations.name, 0, "above 0")
         elif self.step_s is not None:
             lengths_s = pl.repeat(self.step_s, self.table.frame.height, dtype=pl.Float64, eager=True).to_numpy()
-        return spans_of(self.table, None if self.times is None else self.t_s(), lengths_s, self.interval)
+        clock_s, whole = None if self.times is None else self.t_s(), self.amounts or holes == "hold"
+        return spans_of(self.table, clock_s, lengths_s, self.interval, whole)
 
 
 def _wanted(path: Path, columns: str | None) -> Wanted:

@@ -311,3 +311,20 @@ def test_one_operator_a_rate_that_falls_and_probes_in_a_row_have_no_such_note(tm
 def test_a_column_of_any_name_can_be_named(tmp_path: Path, name: str) -> None:
     columns = f"t_s=t,rate_down_mbps={2 if ',' in name else name} [kbit/s]"
     assert rows(read(tmp_path, f"t,{name}\n0,7000\n1,3000\n", columns=columns)) == [(0, 7), (1, 3)]
+
+
+PAUSE = {  # of rows at 0, 1, 2, 3, 63, 64 and 65 s
+    "before": [(0, 7), (1, 7), (2, 7), (3, None), (62, 3), (63, 3), (64, 3)],
+    "after": [(0, 7), (1, 7), (2, 7), (3, 7), (4, None), (63, 3), (64, 3)],
+}
+
+
+@pytest.mark.parametrize("interval", PAUSE)
+def test_a_rate_of_a_stated_side_does_not_hold_over_a_pause_but_an_amount_does(tmp_path: Path, interval: str) -> None:
+    text = "t,r\n0,7\n1,7\n2,7\n3,7\n63,3\n64,3\n65,3\n"
+    found = read(tmp_path, text, columns=T_R, interval=interval)
+    assert rows(found) == PAUSE[interval]
+    assert "1 holes" in " ".join(found.notes)
+    amount = read(tmp_path, text, columns="t_s=t,rate_down_mbps=r [Mbit/interval]", interval=interval)
+    assert rows(amount)[3] == (3, 0.05 if interval == "before" else round(7 / 60, 6))
+    assert None not in [row[1] for row in rows(read(tmp_path, text, columns=T_R, interval=interval, holes="hold"))]
