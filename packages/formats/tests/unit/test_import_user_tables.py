@@ -282,6 +282,11 @@ DOUBTS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"columns": "t_s=t,rtt_ms=ms"},
         "1 values of ms are 9999, as measured: --set lost=9999 takes them for lost probes.",
     ),
+    "rows of other lengths": (
+        "d,r\n50,7\n1,3\n1,3\n",
+        {"columns": "duration_s=d,rate_down_mbps=r"},
+        "Rows last 1 to 50 s, and each counts once in the percentiles",
+    ),
     "points that may be of thousands": (
         "t;r\n0;7.000\n1;3.000\n",
         {"columns": "t_s=t,rate_down_mbps=r [kbit/s]"},
