@@ -177,6 +177,7 @@ def test_a_phones_rate_does_not_hold_over_a_pause_and_two_operators_are_named(tm
     assert found.frame["t_s"].to_list()[5:8] == [5.0, 6.0, 120.0]
     notes = " ".join(found.notes)
     assert "1 holes" in notes
+    assert "a link made of them keeps the value before" in notes
     assert "2 different Operatorname (A, B)" in notes
 
 
