@@ -148,7 +148,7 @@ def _begun_at_0(rows: list[Row]) -> tuple[list[Row], tuple[str, ...]]:
     for row in rows:
         if row.word == "(omitted)":
             continue
-        if (row.stream, row.role) in omitted and is_late(row.start_s, row.end_s):
+        if (row.stream, row.role) in omitted and is_late(row.start_s, row.end_s, row.rate_mbps, row.size_mbit):
             notes.append(OMITTED.format(row.start_s))
             row = replace(row, start_s=0.0, rate_mbps=row.size_mbit / row.end_s)
         omitted.discard((row.stream, row.role))

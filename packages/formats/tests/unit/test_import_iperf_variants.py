@@ -105,6 +105,12 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         + row(0, "84.0 Mbits", "", "[  7][RX-C]"),
         {"rate_up_mbps": [8.4], "rate_down_mbps": [84.0]},
     ),
+    "-f g, which has two decimals of a rate: the transfer has three digits": (
+        IPERF3
+        + "[  5]   0.00-1.00   sec   782 KBytes  0.01 Gbits/sec\n[  5]   1.00-2.00   sec   348 KBytes  0.00 Gbits/sec\n"
+        + "[  5]   2.00-3.00   sec  0.00 Bytes  0.00 Gbits/sec\n",
+        {"rate_up_mbps": [6.4061, 2.8508, 0.0]},
+    ),
     "-f M": (IPERF3 + row(0, "1.00 MBytes"), {"rate_up_mbps": [8.3886]}),
     "--timestamps": (
         "".join(f"Tue Nov  3 10:00:02 2026 {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
@@ -140,6 +146,13 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         + "[  5]   1.00-1.00   sec  1.00 MBytes  4.2 Mbits/sec    0    334 KBytes\n"
         + row(1, "8.4 Mbits", "   2    173 KBytes"),
         {"rate_up_mbps": [8.3886, 8.4], "retransmits_pkts": [0, 2]},
+    ),
+    "-O 1 -i 0.7, no multiple: the first rate after it is of no interval": (
+        IPERF3
+        + "[  5]   0.00-0.70   sec   556 KBytes  6.51 Mbits/sec    (omitted)\n"
+        + "[  5]   0.30-0.70   sec   550 KBytes  4.50 Mbits/sec    \n"
+        + "[  5]   0.70-1.40   sec   573 KBytes  6.70 Mbits/sec\n",
+        {"rate_up_mbps": [6.4366, 6.7]},
     ),
     "-T: a title before each line": (
         "".join(f"run 1:  {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
@@ -345,6 +358,17 @@ def test_the_first_interval_after_the_omitted_ones_begins_where_the_clock_restar
     omitted["sum"] |= {"omitted": True}
     late["sum"] |= {"start": 0.99999, "end": 1.0001, "bytes": 2_500_250}
     assert columns(written(tmp_path, iperf3_test(omitted, late, last))) == {"rate_down_mbps": [20.0, 20.0]}
+
+
+def test_omitted_time_that_is_no_multiple_of_the_interval_leaves_no_false_rate(tmp_path: Path) -> None:
+    """The rate that iperf3 writes is of the time since the begin on the clock before its restart."""
+    omitted, late, last = interval(0, 1, 40), interval(1, 2, 4.656), interval(1, 2, 6.6)
+    omitted["sum"] |= {"omitted": True}
+    late["sum"] |= {"start": 0.3, "end": 0.7, "bytes": 582_096}
+    last["sum"] |= {"start": 0.7, "end": 1.4}
+    found = written(tmp_path, iperf3_test(omitted, late, last))
+    assert columns(found) == {"rate_down_mbps": [6.6525, 6.6]}
+    assert importers.read(found).frame["t_s"].to_list() == [0.0, 0.7, 1.4]
 
 
 def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) -> None:
