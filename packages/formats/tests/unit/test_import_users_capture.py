@@ -56,6 +56,14 @@ def wifi(flags: int = 0x02, control: bytes = b"\x88", middle: bytes = b"\0\0") -
     return lambda packet: control + bytes([flags]) + bytes(22) + middle + b"\xaa\xaa\3\0\0\0\x08\0" + packet
 
 
+def on_air(packet: bytes, number: int, retry: bool = False, broken: bool = False, timed: bool = False) -> bytes:
+    """A frame of 802.11 with its number, behind a radiotap header of its flags, or of a time and these."""
+    data = bytearray(wifi(0x0A if retry else 0x02)(packet))
+    struct.pack_into("<H", data, 22, number << 4)
+    words = struct.pack("<II", 1 << 31 | 3, 0) + bytes(4 + 8) if timed else struct.pack("<I", 2)
+    return struct.pack("<BBH", 0, 0, 5 + len(words)) + words + bytes([0x40 * broken]) + data
+
+
 def netfilter(packet: bytes) -> bytes:
     return b"\2\0\0\0" + struct.pack("<HH4sHH", 8, 1, b"\x08\0\1\0", len(packet) + 4, 9) + packet
 
@@ -118,6 +126,27 @@ def test_what_cannot_be_read_of_the_air_is_said(tmp_path: Path, frame: Callable[
     with pytest.raises(UserError) as refused:
         importers.read(pcap(tmp_path / "made.pcap", PLAIN, 105, frame))
     assert words in str(refused.value)
+
+
+def test_what_is_sent_again_on_the_air_counts_once(tmp_path: Path) -> None:
+    """Every other frame is, without time stamps that would show it; another number is a segment that TCP sends again."""
+    frames = [(t_s, on_air(packet, number)) for number, (t_s, packet) in enumerate(PLAIN)]
+    frames += [(t_s + 0.003, on_air(packet, 2 * n, retry=True)) for n, (t_s, packet) in enumerate(PLAIN[::2])]
+    recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames), 127, lambda frame: frame))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert "62 frames were sent again on the air (802.11) and stand twice: each counts once." in recording.notes
+    again = [(t_s + 0.003, on_air(packet, 500 + n, retry=True)) for n, (t_s, packet) in enumerate(PLAIN[3:][::4])]
+    sent = importers.read(pcap(tmp_path / "again.pcap", sorted(frames[:123] + again), 127, lambda frame: frame))
+    assert rates(sent)[0] == pytest.approx(PLAIN_RATES[0] * 1.5, rel=0.02)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_frames_of_the_air_that_are_broken_do_not_count(tmp_path: Path, timed: bool) -> None:
+    frames = [(t_s, on_air(packet, number, timed=timed)) for number, (t_s, packet) in enumerate(PLAIN)]
+    broken = [(t_s - 2e-6, on_air(packet[:24] + b"\x77" + packet[25:], 0, broken=True, timed=timed)) for t_s, packet in PLAIN]
+    recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames + broken[3:]), 127, lambda frame: frame))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert "120 frames are broken, as their check sequence shows (802.11): left out." in recording.notes
 
 
 @pytest.mark.parametrize("options", [{}, {"ip": ip6, "client": CLIENT6, "server": SERVER6}])
