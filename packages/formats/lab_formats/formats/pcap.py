@@ -12,7 +12,7 @@ from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
-from lab_formats.reading.copies import counted_once
+from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
@@ -38,9 +38,13 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
     notes: list[str] = []
     seen = packets_of(path, notes)
-    packets, elsewhere = counted_once(seen)
-    if len(packets) < len(seen):
-        notes.append(f"{len(seen) - len(packets)} of {len(seen)} packets are copies of others: each is counted once.")
+    whole, translated = untranslated(seen)
+    if translated:
+        words = "each counts once, by the addresses that it has first"
+        notes.append(f"{translated} connections stand again under translated addresses (NAT): {words}.")
+    packets, elsewhere = counted_once(whole)
+    if len(packets) < len(whole):
+        notes.append(f"{len(whole) - len(packets)} of {len(whole)} packets are copies of others: each is counted once.")
     side = address_of(path, user) if user is not None else _opener(path, packets, notes)
     mine = [packet for packet in packets if side in (packet.source, packet.target)]
     if not mine:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same download gives the same rate and round trip in each form of capture that users have."""
 
+import ipaddress
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_what_cannot_be_read_of_the_air_is_said(tmp_path: Path, frame: Callable[
 
 
 def test_what_is_sent_again_on_the_air_counts_once(tmp_path: Path) -> None:
-    """Every other frame is, without time stamps that would show it; another number is a segment that TCP sends again."""
+    """Every other frame is, without time stamps that would show it; another number is a segment sent again by TCP."""
     frames = [(t_s, on_air(packet, number)) for number, (t_s, packet) in enumerate(PLAIN)]
     frames += [(t_s + 0.003, on_air(packet, 2 * n, retry=True)) for n, (t_s, packet) in enumerate(PLAIN[::2])]
     recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames), 127, lambda frame: frame))
@@ -143,8 +144,9 @@ def test_what_is_sent_again_on_the_air_counts_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("timed", [False, True])
 def test_frames_of_the_air_that_are_broken_do_not_count(tmp_path: Path, timed: bool) -> None:
     frames = [(t_s, on_air(packet, number, timed=timed)) for number, (t_s, packet) in enumerate(PLAIN)]
-    broken = [(t_s - 2e-6, on_air(packet[:24] + b"\x77" + packet[25:], 0, broken=True, timed=timed)) for t_s, packet in PLAIN]
-    recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames + broken[3:]), 127, lambda frame: frame))
+    for t_s, packet in PLAIN[3:]:
+        frames.append((t_s - 2e-6, on_air(packet[:24] + b"\x77" + packet[25:], 0, broken=True, timed=timed)))
+    recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames), 127, lambda frame: frame))
     assert rates(recording) == pytest.approx(PLAIN_RATES)
     assert "120 frames are broken, as their check sequence shows (802.11): left out." in recording.notes
 
@@ -192,6 +194,34 @@ def test_exact_copies_count_once_and_what_was_sent_again_counts_again(tmp_path: 
     recording = importers.read(pcap(tmp_path / "again.pcap", sorted(again)))
     assert sum(recording.frame["rate_down_mbps"]) > PLAIN_RATES[0] * 6 * 1.2
     assert not any("copies" in note for note in recording.notes)
+
+
+def translated(packet: bytes, end: str, to: str, port: int) -> bytes:
+    """Give one end of a packet another address and port, as a container's host does."""
+    data, old = bytearray(packet), ipaddress.ip_address(end).packed
+    for number, at in enumerate((12, 16)):
+        if packet[at : at + 4] == old:
+            data[at : at + 4] = ipaddress.ip_address(to).packed
+            struct.pack_into(">H", data, 20 + 2 * number, port)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(("end", "port"), [(SERVER, 8080), (CLIENT, 4000)], ids=["a server", "a client"])
+def test_what_stands_again_under_translated_addresses_counts_once(tmp_path: Path, end: str, port: int) -> None:
+    """`tcpdump -i any` on the host of a container: outside, on its bridge, and on its own interface."""
+    places = [(t_s + 1e-5, cooked2(translated(packet, end, "172.17.0.2", port), 3, 4)) for t_s, packet in PLAIN]
+    places += [(t_s + 1.1e-5, cooked2(translated(packet, end, "172.17.0.2", port), 4, 4)) for t_s, packet in PLAIN]
+    outside = [(t_s, cooked2(packet)) for t_s, packet in PLAIN]
+    recording = importers.read(pcap(tmp_path / "any.pcap", sorted(outside + places), 276, lambda packet: packet))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert recording.notes[0].startswith("1 connections stand again under translated addresses (NAT): each counts once")
+
+
+def test_two_connections_of_the_same_hosts_both_count(tmp_path: Path) -> None:
+    """A simulator may begin each with the same numbers."""
+    second = [(t_s + 1e-4, translated(packet, CLIENT, CLIENT, 4001)) for t_s, packet in PLAIN]
+    recording = importers.read(pcap(tmp_path / "two.pcap", sorted(PLAIN + second)))
+    assert rates(recording)[0] == pytest.approx(2 * PLAIN_RATES[0], rel=0.02)  # one lies behind the end
 
 
 def test_the_user_is_who_opened_the_largest_conversation(tmp_path: Path) -> None:
