@@ -59,6 +59,9 @@ def read(path: Path) -> Recording:
             f"The log names no lost packets: {sender.passed_over} count as lost from the ACK on that acknowledges a "
             f"number {PASSED_OVER} or more above theirs (RFC 9002, 6.1.1)."
         )
+    if sender.probes:
+        words = "probes of the path's MTU, and no loss"
+        notes.append(f"{len(sender.probes)} lost packets were longer than any that arrived before: {words}.")
     if not sender.acked_bytes:
         raise UserError(f"{path}: events: must have packet_sent and ACK frames of 1-RTT packets: a sender's qlog")
     if sender.received_bytes > sender.sent_bytes:
@@ -83,6 +86,8 @@ class _Sender:
         self.lost_numbers: list[int] = []  # of them, sorted
         self.rows: list[tuple[float, int, float | None, int, int]] = []
         self.sizes: Counter[int] = Counter()
+        self.longest_acked = 0
+        self.probes: set[int] = set()  # of the lost ones: they tried whether the path takes longer packets
         self.acked_bytes = self.flight_bytes = self.sent_bytes = self.received_bytes = self.passed_over = 0
         self.newest = -1
 
@@ -117,8 +122,11 @@ class _Sender:
     def _lose(self, number: int) -> None:
         if number in self.sent:
             self.lost[number] = self.sent.pop(number)
-            self.flight_bytes -= self.lost[number][1]
+            size = self.lost[number][1]
+            self.flight_bytes -= size
             insort(self.lost_numbers, number)
+            if self.longest_acked and size > max(self.longest_acked, self.sizes.most_common(1)[0][0]):
+                self.probes.add(number)  # RFC 8899
 
     def _acknowledge(self, t_ms: float, ranges: list[tuple[int, int]]) -> None:
         largest = max((last for _, last in ranges), default=-1)
@@ -129,9 +137,11 @@ class _Sender:
         if not self.names_lost:
             self._pass_over(largest)
         if new:  # only the largest gives a round trip (RFC 9002, 5.1)
-            self.acked_bytes += sum(size for _, size in new.values())
+            sizes = [size for _, size in new.values()]
+            self.acked_bytes += sum(sizes)
+            self.longest_acked = max(self.longest_acked, *sizes)
             rtt_ms = t_ms - new[largest][0] if largest in new else None
-            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, len(self.lost)))
+            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, len(self.lost) - len(self.probes)))
 
     def _pass_over(self, largest: int) -> None:
         passed = list(self._until(largest - PASSED_OVER))
@@ -155,6 +165,7 @@ class _Sender:
         """Take out of the lost numbers those of a range."""
         place = slice(bisect_left(self.lost_numbers, first), bisect_right(self.lost_numbers, last))
         found, self.lost_numbers[place] = self.lost_numbers[place], []
+        self.probes.difference_update(found)
         return found
 
 

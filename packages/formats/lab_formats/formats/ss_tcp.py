@@ -18,7 +18,7 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
 from lab_formats.reading.tcp_info import COARSE, limits, series
-from lab_formats.reading.text import line_error, read_lines
+from lab_formats.reading.text import lacks_end, line_error, read_lines
 
 CLOCK = re.compile(r"\d{9,10}\.\d+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)")  # of date -Ins, --rfc-3339=ns
@@ -65,6 +65,7 @@ def read(path: Path) -> Recording:
     shown = name or "without addresses"
     notes = [COARSE, *limits(frame), f"Connection {shown}, from {rows[0]['t_s'] - first_s:.1f} s on."]
     notes += [f"{other} other connections: left out."] * bool(other)
+    notes += ["The last line has no end, so that its last value may be cut: left out."] * lacks_end(path)
     return Recording(series(frame), "series", None, "ss", path.name, tuple(notes))
 
 
@@ -73,7 +74,7 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     now_s: float | None = None
     first_s, socket, prints = 0.0, "", 0
     again: Counter[str] = Counter()  # how often a socket's ports were used again
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(_whole_lines(path), 1):
         if (read_s := _clock_s(line.strip())) is not None:
             before_s, now_s, prints = now_s, read_s, prints + 1
             if before_s is not None and now_s < before_s:
@@ -96,6 +97,11 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
             found[_named(socket, again)].append(row)
             socket = ""
     return dict(found), first_s
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """Return the lines without a last one that has no end: it may be cut within a number."""
+    return read_lines(path)[: -1 if lacks_end(path) else None]
 
 
 def _twice(path: Path, number: int, socket: str) -> UserError:

@@ -201,6 +201,17 @@ def test_a_packet_that_was_taken_for_lost_counts_once_it_is_acknowledged(tmp_pat
     assert lost["lost_pkts"].to_list() == [0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_lost_probe_of_the_paths_mtu_is_no_loss(tmp_path: Path, named: bool) -> None:
+    """As quic-go, quinn, neqo and others send it, most of all in slow start, whose exit would be that loss."""
+    probe, lost = sent(61, 3, 1452), [packet("packet_lost", 70, 3)] * named
+    later = [sent(71, number) for number in range(4, 8)]
+    found = read(tmp_path, qlog(*EVENTS[:4], probe, acked(62, [0, 2]), *lost, *later, acked(120, [0, 2], [4, 7])))
+    assert found.frame["lost_pkts"].to_list() == [0] * 4
+    assert found.frame["inflight_bytes"][-1] == 0
+    assert any(note.startswith("1 lost packets were longer than any that arrived before") for note in found.notes)
+
+
 def test_ndt7_from_a_query_of_m_labs_tables_is_the_same(tmp_path: Path) -> None:
     """With the names of its table, and whole numbers as texts."""
     row = info(100_000, 10_000, 12_000, 0)
@@ -292,6 +303,15 @@ def test_ss_of_ports_that_were_used_again_has_the_larger_connection(tmp_path: Pa
 
 def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, SS.replace("2:5000\n\t", "2:5000\t")).frame.equals(read(tmp_path, SS).frame)
+
+
+def test_ss_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path) -> None:
+    """Its least round trip would be 1 ms."""
+    later = SS.rpartition("1700000000.350\n")[2].replace("minrtt:7.5", "minrtt:12.5").replace(":270000", ":9999999")
+    found = read(tmp_path, f"{SS}1700000000.600\n{later}"[:-4])
+    assert found.frame.equals(read(tmp_path, SS).frame)
+    assert "Least RTT: 7.5 ms." in found.notes
+    assert found.notes[-1].startswith("The last line has no end")
 
 
 def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Path) -> None:
