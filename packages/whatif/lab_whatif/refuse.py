@@ -7,7 +7,7 @@ import numpy as np
 
 from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
 from lab_whatif.path import Path, Sent
-from lab_whatif.segments import ACK, SYN, Segments
+from lab_whatif.segments import ACK, SYN, Segments, full_bytes
 from lab_whatif.stamps import unsteady_s
 
 ONE_FLOW = 0.95  # of the bytes
@@ -49,12 +49,13 @@ def before_path(segments: Segments) -> Iterator[str]:
 
 def merged(segments: Segments) -> Iterator[str]:
     """Yield that segments were merged before they were captured: when each arrived is not known then."""
-    if segments.mss_bytes is None:
+    full = full_bytes(segments)
+    if full is None:
         yield "MSS in the handshake=absent: must be there, for merged segments are known by it: capture whole headers"
     else:
-        share = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
+        share = float((segments.length[segments.length > 0] > full).mean())
         if share > MOST_MERGED:
-            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes"
+            rule = f"at most {MOST_MERGED:.0%} longer than {full} bytes"
             yield f"merged segments={share:.1%}: must be {rule}: switch GRO and LRO off (ethtool -K)"
 
 

@@ -141,7 +141,8 @@ class _Sender:
             self.acked_bytes += sum(sizes)
             self.longest_acked = max(self.longest_acked, *sizes)
             rtt_ms = t_ms - new[largest][0] if largest in new else None
-            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, len(self.lost) - len(self.probes)))
+            lost = len(self.lost) - len(self.probes)
+            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, lost))
 
     def _pass_over(self, largest: int) -> None:
         passed = list(self._until(largest - PASSED_OVER))

@@ -106,6 +106,24 @@ def test_segments_merged_at_the_sender_show_the_same_link(tmp_path: Path, bulk: 
     assert cut.capacity["rate_mbps"].median() == pytest.approx(whole.capacity["rate_mbps"].median(), rel=0.01)
 
 
+@pytest.mark.parametrize(("mss", "held"), [(1460, 700), (8960, 1448)], ids=["short path", "jumbo frames at both ends"])
+def test_segments_hold_what_the_path_lets_through_and_not_what_the_ends_announce(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mss: int, held: int
+) -> None:
+    """Else merged ones are not cut where the card cuts them, or pass for whole ones."""
+    monkeypatch.setattr("whatif_captures.HANDSHAKE_OPTIONS", struct.pack(">BBHBBBB", 2, 4, mss, 3, 3, 7, 1))
+    monkeypatch.setattr("whatif_captures.MSS", held)
+    bulk = Download(Known(size_bytes=4_000_000))
+    whole = judged(written(tmp_path / "whole.pcap", bulk.server, BULK), None, [])[1]
+    cut = judged(written(tmp_path / "merged.pcap", merged(bulk.server, 20), BULK), None, [])[1]
+    assert cut.buffer.kind == whole.buffer.kind == "tail"
+    assert cut.buffer.losses == whole.buffer.losses
+    assert cut.buffer.bytes == pytest.approx(150_000, rel=0.03)
+    judged(written(tmp_path / "whole.pcap", bulk.client, BULK), None, [])
+    with pytest.raises(UserError, match=f"merged segments=.* longer than {held} bytes"):
+        judged(written(tmp_path / "merged.pcap", merged(bulk.client, 2), BULK), None, [])
+
+
 @pytest.mark.parametrize("snap", [64, 72])  # which cuts the time stamps, and SACK blocks
 def test_headers_that_are_cut_are_not_read_as_if_they_were_whole(tmp_path: Path, bulk: Download, snap: int) -> None:
     with pytest.raises(UserError, match=r"cut TCP headers=\d+\.\d%: must be none: capture with a snap length of 128"):
