@@ -283,6 +283,21 @@ def test_a_header_that_is_cut_and_a_time_that_goes_back_are_said(tmp_path: Path)
     assert "1 packets are older than the one before them in the file: sorted by time." in recording.notes
 
 
+@pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
+def test_what_the_capture_lost_is_said(tmp_path: Path, seq: int) -> None:
+    """Three segments of 60, as where the kernel's buffer was full; what is lost on the way and sent again is none."""
+    packets = download(seq=seq)
+    assert not any("not captured" in note for note in importers.read(pcap(tmp_path / "whole.pcap", packets)).notes)
+    gap = [each for number, each in enumerate(packets) if number not in (63, 65, 67)]
+    assert "5.0% of the bytes that were acknowledged were not captured" in _notes(pcap(tmp_path / "gap.pcap", gap))
+    sent_again = sorted([*gap, *[(t_s + 0.05, packet) for t_s, packet in packets[63:68:2]]])
+    assert "not captured" not in _notes(pcap(tmp_path / "again.pcap", sent_again))
+
+
+def _notes(file: Path) -> str:
+    return " ".join(importers.read(file).notes)
+
+
 def test_a_cut_last_packet_is_left_out_with_a_note(tmp_path: Path) -> None:
     recording = importers.read(pcap(tmp_path / "made.pcap", PLAIN, cut=30))
     assert recording.notes[0] == "The last packet (number 123) is cut short by the file's end: left out."
