@@ -17,6 +17,7 @@ BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
 ECE, CWR, AE = 64, 128, 256  # ECE alone: a receiver's report that a packet was marked (RFC 3168)
 UNMARKED = AE | ECE  # the count of marks, 5, with which each end begins that counts them in these bits (RFC 9768)
+MOST_SILENT = 2  # round trips that a silence counts as
 IDLE_ROUNDS = 0.01  # of the round trips may begin with nothing in flight
 TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
 
@@ -118,7 +119,10 @@ def too_little(inferred: Inferred) -> Iterator[str]:
 
 
 def _rounds(inferred: Inferred) -> float:
-    return inferred.length_s * 1e3 / max(inferred.path.base_rtt_ms, inferred.path.step_ms)
+    """Return how many round trips the download took; a silence counts as few, however long it is."""
+    round_s = max(inferred.path.base_rtt_ms, inferred.path.step_ms) / 1e3
+    gaps_s = np.diff(inferred.path.down.arrival_s, prepend=0.0)
+    return float(np.minimum(gaps_s, MOST_SILENT * round_s).sum()) / round_s
 
 
 def not_captured(segments: Segments) -> float:

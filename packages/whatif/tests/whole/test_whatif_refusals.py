@@ -137,10 +137,14 @@ def test_without_time_stamps_nothing_is_said(tmp_path: Path, bulk: Download, sid
         judged(file, None, [])
 
 
+REQUESTS = Known(calls=True, call_pkts=1000, call_s=20, most_window=300, buffer_bytes=3_000_000, size_bytes=6000 * MSS)
+
+
 @pytest.mark.parametrize(
     ("known", "line"),
     [
         (Known(calls=True), "segments sent with nothing in flight="),
+        (REQUESTS, "segments sent with nothing in flight=5"),
         (Known(receive_window=100_000), "segments at the receive window's edge="),
         (Known(size_bytes=300_000), "steps of 100 ms with a backlog="),
         (Known(stamp_ms=30), r"must be at least \d steps of the time stamps"),
@@ -149,7 +153,7 @@ def test_without_time_stamps_nothing_is_said(tmp_path: Path, bulk: Download, sid
             "segments at the receive window's edge=",
         ),
     ],
-    ids=["calls", "receive window", "short", "coarse stamps", "a scale that one end offers"],
+    ids=["calls", "long pauses", "receive window", "short", "coarse stamps", "a scale that one end offers"],
 )
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_a_download_that_the_link_did_not_limit_is_refused(tmp_path: Path, side: str, known: Known, line: str) -> None:
