@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S, MOST_BYTES, SLOWEST_MS
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
@@ -28,6 +28,7 @@ STATES = "ESTAB|CLOSE-WAIT|FIN-WAIT-\\d|CLOSING|LAST-ACK|TIME-WAIT"
 SOCKET = re.compile(rf"(?:tcp\s+)?(?:(?:{STATES})\s+)?\d+\s+\d+\s+(\S+:\S+)\s+(\S+:\S+)")  # of one state: without it
 FIELDS = {
     "acked_bytes": r"\bbytes_acked:(\d+)",
+    "received_bytes": r"\bbytes_received:(\d+)",
     "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
     "least_rtt_ms": r"\bminrtt:(\d+(?:\.\d+)?)(?![\d.])",
     "unacked": r"\bunacked:(\d+)",
@@ -39,7 +40,11 @@ FIELDS = {
     "window_ms": r"\brwnd_limited:(\d+)ms",
 }
 LEAST = {"mss_bytes": 1}
-MOST = {"acked_bytes": MOST_BYTES, "rtt_ms": SLOWEST_MS, "least_rtt_ms": SLOWEST_MS, "mss_bytes": 65_535}
+MOST = {
+    **dict.fromkeys(("acked_bytes", "received_bytes"), MOST_BYTES),
+    **dict.fromkeys(("rtt_ms", "least_rtt_ms"), SLOWEST_MS),
+    "mss_bytes": 65_535,
+}
 NEEDED = ("acked_bytes", "rtt_ms", "cwnd_pkts", "mss_bytes")
 Rows = list[dict[str, Any]]
 
@@ -55,6 +60,9 @@ def read(path: Path) -> Recording:
     if not found:
         raise UserError(f"{path}: content: must hold lines of ss -tin with bytes_acked, of a sender")
     name, rows = max(found.items(), key=lambda each: each[1][-1]["acked_bytes"])
+    if (rows[-1]["received_bytes"] or 0) > rows[-1]["acked_bytes"]:
+        rule = f"below bytes_acked ({rows[-1]['acked_bytes']:.0f}): readings at the data's sender"
+        raise field_error(path, "bytes_received", f"{rows[-1]['received_bytes']:.0f}", rule)
     frame = pl.DataFrame(rows, infer_schema_length=None).unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(
         pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))),

@@ -150,6 +150,11 @@ def test_qlog_of_the_first_drafts_is_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, IN_LISTS).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
+def test_a_qlog_of_the_network_says_so(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS).replace('"server"', '"network"'))
+    assert any(note.startswith("It was logged in the network (vantage_point), not by an end") for note in found.notes)
+
+
 def test_a_qlog_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path) -> None:
     found = read(tmp_path, qlog(*EVENTS)[:-20])
     assert found.frame.equals(read(tmp_path, qlog(*EVENTS[:-1])).frame)
@@ -340,6 +345,8 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
         (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
         (SS.replace("1700000000.350\n", ""), r"line 6: time=none: must be given before each print, also this one of"),
+        (SS.replace("cwnd:30 ", "cwnd:30 bytes_received:9000000 "), r"bytes_received=9000000: must be below bytes_acked"),
+        (qlog(*({**each, "time": each["time"] * 1000} for each in EVENTS)), "shortest round trip=50 s: must be at most"),
         (SS.replace("bytes_acked:", "bytes_received:"), "the file is ss's, without bytes_acked"),
         (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],
