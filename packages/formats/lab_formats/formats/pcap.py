@@ -14,12 +14,13 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
-from lab_formats.reading.missing import missing_share
+from lab_formats.reading.missing import behind_acks_share, missing_share
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
 
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
 MOST_ELSEWHERE = 0.01  # of the packets may be copies that are too late for one place
+MOST_BEHIND = 0.1  # of the segments: fewer are out of order, as with several queues of a card
 MOST_MISSING = 0.001  # of the bytes, without a word
 Talk = Flow | frozenset[bytes]
 MOST_BINS = 10_000_000  # 11 days in the usual steps
@@ -54,7 +55,10 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if two_places := elsewhere > MOST_ELSEWHERE * len(packets):
         words = "two places: each counts where it was seen first, and no RTT is seen. Keep the file of one place"
         notes.append(f"{elsewhere} packets stand again over 1 ms later, for the capture shows {words}.")
-    samples = [] if two_places else round_trips(mine, side, notes)
+    if disorder := (behind := behind_acks_share(mine)) > MOST_BEHIND:
+        words = "its two ways have different clocks, so that no RTT is seen"
+        notes.append(f"{behind:.1%} of the segments stand behind their own acknowledgements: {words}.")
+    samples = [] if two_places or disorder else round_trips(mine, side, notes)
     if (missing := missing_share(mine)) > MOST_MISSING:
         words = "the rate is too low by at least as much. Capture headers only (-s 128 -B 65536)"
         notes.append(f"{missing:.1%} of the bytes that were acknowledged were not captured: {words}.")

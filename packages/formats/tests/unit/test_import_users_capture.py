@@ -294,6 +294,15 @@ def test_what_the_capture_lost_is_said(tmp_path: Path, seq: int) -> None:
     assert "not captured" not in _notes(pcap(tmp_path / "again.pcap", sent_again))
 
 
+@pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
+def test_two_clocks_of_the_two_ways_show_no_round_trip(tmp_path: Path, seq: int) -> None:
+    """Packets leave by another interface than they come by, whose clock is 10 ms behind: 60 ms instead of 50."""
+    packets = sorted((t_s - 0.01 * (packet[15] == 2), packet) for t_s, packet in download(seq=seq))
+    recording = importers.read(pcap(tmp_path / "two.pcap", [(t_s + 1, packet) for t_s, packet in packets]))
+    assert recording.frame["rtt_ms"].null_count() == recording.frame.height
+    assert "segments stand behind their own acknowledgements: its two ways have different" in " ".join(recording.notes)
+
+
 def _notes(file: Path) -> str:
     return " ".join(importers.read(file).notes)
 
