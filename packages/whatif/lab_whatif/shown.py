@@ -103,7 +103,7 @@ def _varying(inferred: Inferred) -> list[str]:
 
 def _running_apart(inferred: Inferred) -> list[str]:
     """Return that the base RTT rests on moments far from each other, between which the clocks ran apart."""
-    if not inferred.apart_ms:
+    if not inferred.runs_apart:
         return []
     words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
     return [f"the way up changes steadily, as between two clocks that run apart: {words}"]
