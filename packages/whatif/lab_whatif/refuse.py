@@ -78,12 +78,16 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     if at_window > MOST_AT_WINDOW:
         rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
-    idle, most_idle = idle_starts(path, segments), int(IDLE_ROUNDS * _rounds(inferred))
-    if idle > most_idle:
+    yield from paused(idle_starts(path, segments), inferred)
+    yield from too_little(inferred)
+
+
+def paused(idle: int, inferred: Inferred) -> Iterator[str]:
+    """Yield that the sender had nothing to send too often."""
+    if idle > (most_idle := int(IDLE_ROUNDS * _rounds(inferred))):
         share = f"one in {1 / IDLE_ROUNDS:.0f} round trips"
         rule = f"at most {most_idle}, {share}: capture a bulk download, not calls or a stream"
         yield f"segments sent with nothing in flight={idle}: must be {rule}"
-    yield from too_little(inferred)
 
 
 def for_others(segments: Segments) -> Iterator[str]:
