@@ -21,7 +21,9 @@ def missing_share(packets: list[Packet]) -> float:
     data = [packet for packet in own if packet.source == source and packet.end != packet.seq]
     acks = [packet.ack for packet in own if packet.source != source and packet.ack is not None]
     fragments = any(packet.flow is None and packet.source == source for packet in packets)
-    if not data or not acks or fragments or len({packet.seq for packet in own if packet.opens}) > 1:
+    begun_s = min((packet.t_s for packet in data if packet.end - packet.seq > 1), default=0.0)
+    again = any(packet.opens and packet.t_s > begun_s for packet in own)
+    if not data or not acks or fragments or again:
         return 0.0
     begin = unwrap(np.array([packet.seq for packet in data]), data[0].seq)
     end = begin + np.array([packet.end - packet.seq for packet in data])

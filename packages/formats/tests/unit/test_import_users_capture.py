@@ -292,6 +292,8 @@ def test_what_the_capture_lost_is_said(tmp_path: Path, seq: int) -> None:
     assert "5.0% of the bytes that were acknowledged were not captured" in _notes(pcap(tmp_path / "gap.pcap", gap))
     sent_again = sorted([*gap, *[(t_s + 0.05, packet) for t_s, packet in packets[63:68:2]]])
     assert "not captured" not in _notes(pcap(tmp_path / "again.pcap", sent_again))
+    ports_again = packets + [(t_s + 1, packet) for t_s, packet in download(seq=seq // 2)]
+    assert "not captured" not in _notes(pcap(tmp_path / "ports.pcap", ports_again))
 
 
 @pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
