@@ -296,6 +296,16 @@ def test_what_the_capture_lost_is_said(tmp_path: Path, seq: int) -> None:
     assert "not captured" not in _notes(pcap(tmp_path / "ports.pcap", ports_again))
 
 
+def test_what_the_file_counts_as_dropped_is_said(tmp_path: Path) -> None:
+    """Of two counts of one interface the later holds; both sections count, and what the system dropped too."""
+    file = pcapng(tmp_path / "made.pcapng", PLAIN, [(1, 6)])
+    counts = [block(5, struct.pack("<III HHQ HHQ HH", 0, 0, 0, 5, 8, n, 7, 8, 2, 0, 0)) for n in (3, 40)]
+    file.write_bytes((file.read_bytes() + b"".join(counts)) * 2)
+    assert "84 packets were dropped where they were captured, by the file's count" in _notes(file)
+    file.write_bytes(pcapng(file, PLAIN, [(1, 6)]).read_bytes() + block(5, struct.pack("<III HHQ", 0, 0, 0, 5, 8, 0)))
+    assert "dropped" not in _notes(file)
+
+
 @pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
 def test_two_clocks_of_the_two_ways_show_no_round_trip(tmp_path: Path, seq: int) -> None:
     """Packets leave by another interface than they come by, whose clock is 10 ms behind: 60 ms instead of 50."""
