@@ -61,9 +61,9 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
             say(console, f"{sender}: {', '.join(names)} refused: {reason}")
 
 
-def show_link(inferred: Inferred, side: str, console: Console) -> None:
-    """Print the link."""
-    for line in link_lines(inferred, side):
+def show_link(inferred: Inferred, side: str, notes: list[str], console: Console) -> None:
+    """Print the link, and what was noted while the file was read."""
+    for line in [*link_lines(inferred, side), *notes]:
         say(console, line)
 
 

@@ -321,8 +321,10 @@ def test_the_command_refuses_with_status_2_and_one_line_per_rule(tmp_path: Path,
 
 def test_the_command_writes_the_link_and_its_evidence(tmp_path: Path, bulk: Download) -> None:
     file = written(tmp_path / "x.pcap", bulk.client, BULK)
+    file.write_bytes(file.read_bytes()[:-20])
     result = CliRunner().invoke(app, ["whatif", str(file), "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.exception
+    assert "The last packet (number" in result.stdout
     assert {each.name for each in (tmp_path / "out").iterdir()} >= {"evidence.json", "capacity.parquet", "link.yml"}
     assert "base RTT 49.0 ms" in result.stdout
 
