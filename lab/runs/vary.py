@@ -46,6 +46,7 @@ UNCLAIMED: Mapping[str, Any] = {
     "campaign": False,
     "in_summary": False,
 }
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 Values = Mapping[str, Any]  # of each field
 
 
@@ -83,10 +84,11 @@ def _axis(given: str) -> Axis:
     if not equals or not field or not all(texts):
         raise field_error(OPTION, field or "field", values, "FIELD=a,b,c, such as down.delay_ms=20,50,100")
     read = tuple(parse_yaml(text, OPTION) for text in texts)
+    plain = [float(value) if NUMBER.fullmatch(str(value)) else value for value in read]  # YAML 1.1 reads 1e2 as a text
     for number, (text, value) in enumerate(zip(texts, read, strict=True)):
         if value is None or isinstance(value, dict | list):
             raise field_error(OPTION, field, text, "a number or a name")
-        if value in read[:number]:
+        if plain[number] in plain[:number]:
             raise field_error(OPTION, field, text, "each value once")
     return Axis(field.strip(), texts, read)
 

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from lab.base.errors import UserError, field_error
 from lab.figures.save import svg
+from lab.judge.judged import judged
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
@@ -24,7 +25,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_tables import TRIAL_TABLES
 from lab.traces.parquet import MOST_ROWS
-from tests.stored_run import change, sign
+from tests.stored_run import change, sign, store_run
 from tests.unit.test_digests import edit, lines, run
 
 __all__ = ["run"]  # a fixture
@@ -218,6 +219,29 @@ def test_a_table_that_lacks_what_it_is_read_for_is_refused(run: Path, table: str
     (line,) = faults(run)
     assert line.startswith(f"{file}: ")
     assert rule in line
+
+
+COLUMNS = [(table, name) for table, about in TRIAL_TABLES.items() for name in about.columns]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of one trial, whose every table has rows."""
+    return store_run(tmp_path_factory.mktemp("whole"), trials=1, senders=("search",))
+
+
+@pytest.mark.parametrize(("table", "name"), COLUMNS, ids=[f"{table}.{name}" for table, name in COLUMNS])
+def test_a_column_of_nulls_or_of_odd_numbers_is_judged_or_refused(whole: Path, table: str, name: str) -> None:
+    file = whole / TRIAL / f"{table}.parquet"
+    content = file.read_bytes()
+    stored = pl.read_parquet(file)
+    for odd in (None, 0, -1, 2**31, 1e11):
+        if odd is None or stored.schema[name].is_numeric():
+            stored.with_columns(pl.lit(odd).cast(stored.schema[name], strict=False).alias(name)).write_parquet(file)
+            sign(file)
+            judged(Run(whole), keep=False)
+    file.write_bytes(content)
+    sign(file)
 
 
 def test_a_figure_in_svg_is_whole_whatever_it_is_about() -> None:

@@ -25,10 +25,12 @@ NOTES = {
     "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
     "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
     "retried": "{} frames were sent again on the air (802.11) and stand twice: each counts once.",
+    "malformed": "{} packets state a TCP header of less than 20 bytes, and show no flow.",
     **{why: f"{{}} frames are {why}: left out." for why in WHY.values()},
 }
 ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
 HEAD_TCP = struct.Struct(">HHIIBB")
+TCP_OFFSET, TCP_WORDS = 12, 5  # the byte whose upper half is the header's length in words, and the least (RFC 9293)
 FIN, SYN, ACK = 1, 2, 16
 Flow = tuple[bytes, int, bytes, int]
 
@@ -136,9 +138,9 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     if header.later_fragment:
         return packet
     if header.protocol == TCP:
-        if len(body) >= HEAD_TCP.size:
+        if len(body) >= HEAD_TCP.size and body[TCP_OFFSET] >> 4 >= TCP_WORDS:
             return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
-        counts["short"] += 1
+        counts["short" if len(body) < HEAD_TCP.size else "malformed"] += 1
     request = ECHO.get((header.protocol, body[0])) if len(body) >= 8 else None
     if request is None:
         return packet
