@@ -6,6 +6,7 @@ A name that is not there is refused by this file alone, which loads in no time.
 
 import re
 from collections.abc import Callable, Iterable
+from os.path import isfile
 from pathlib import Path
 
 from lab.base import paths
@@ -47,7 +48,7 @@ def topology_file(name: str, named_in: str) -> Path:
     """Return the file of a topology that is named, or given by its path; UserError where it is neither."""
     if Path(name).suffix in YAML:
         return Path(name)
-    if Path(name).suffix in NOT_YAML or Path(name).is_file():
+    if Path(name).suffix in NOT_YAML or isfile(name):  # noqa: PTH113 - Path.is_file() raises where a name is too long
         rule = "a containerlab file in YAML (.yml, .yaml): render a template first; docs/mininet.md is about Mininet's"
         raise field_error(named_in, "topology", name, rule)
     known = topology_files()

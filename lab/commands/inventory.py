@@ -17,7 +17,7 @@ from lab.runs.try_link import DEFAULT_S
 from lab.schema.cca import load_senders
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import read_topology, role_faults
+from lab.schema.topology import RIVALS, ROLES, SHAPES, load_topology, role_faults
 from lab.traces.datasets import datasets
 
 
@@ -44,7 +44,7 @@ def _profiles() -> Iterator[tuple[str, str]]:
 
 
 def _topologies() -> Iterator[tuple[str, str]]:
-    return ((name, " - ".join(read_topology(name, "lab list").topology.nodes)) for name in topology_files())
+    return ((name, " - ".join(load_topology(name, "lab list", False).topology.nodes)) for name in topology_files())
 
 
 def _senders() -> Iterator[tuple[str, str]]:
@@ -104,11 +104,11 @@ def _kept(found: list[UserError]) -> Iterator[None]:
 
 def _checked_topology(name: str, found: list[UserError]) -> Iterator[str]:
     """Read a topology; yield what was passed over. A containerlab file without any label of the lab is none yet."""
-    topology = read_topology(name, "lab check")
+    topology = load_topology(name, "lab check", labelled=False)
     if topology.note:
         yield f"note: {topology.note}"
     wrong = role_faults(topology)
-    if topology.has_roles:
+    if any(map(topology.labelled, (*ROLES, *RIVALS, *SHAPES))):
         found += wrong
     else:
         yield from (f"caution: no trial can run over it: {error}" for error in wrong)

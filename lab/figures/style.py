@@ -105,9 +105,9 @@ def count_at_right(axis: Axes, place: float, count: int) -> None:
 def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
     """Draw a cumulative distribution in percent, from 0 up; few values are marked one by one."""
     known = values.drop_nulls().sort()
-    share_pct = [100 * number / known.len() for number in range(known.len() + 1)]
+    share_pct = [0.0, *(100 * number / known.len() for number in range(1, known.len() + 1))]
     few: Look = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
-    axis.step([*known.head(1), *known], share_pct[: known.len() + 1], where="post", **few, **look)
+    axis.step([*known.head(1), *known], share_pct if known.len() else [], where="post", **few, **look)
     axis.set_ylim(0, 102)
 
 

@@ -2,7 +2,10 @@
 """What of a link was recorded, what is published and what assumed: once per page, and in the files of figures."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
+
+from pydantic import ValidationError
 
 from lab.links.models import Levels
 
@@ -11,13 +14,8 @@ KINDS = ("recorded", "published", "assumed")
 
 def provenance(profile: Mapping[str, Any]) -> tuple[str, ...]:
     """Build a sentence of each of a profile's three lists, and of its levels; an empty list gives "nothing"."""
-    return (
-        *(
-            f"{kind.capitalize()} of the link: {'; '.join(map(str, profile.get(kind, []))) or 'nothing'}."
-            for kind in KINDS
-        ),
-        *levels(profile),
-    )
+    of_kinds = (f"{kind.capitalize()} of the link: {'; '.join(profile.get(kind, [])) or 'nothing'}." for kind in KINDS)
+    return (*of_kinds, *levels(profile))
 
 
 def mark(profile: Mapping[str, Any]) -> str:
@@ -30,4 +28,5 @@ def levels(profile: Mapping[str, Any]) -> Iterator[str]:
     for way in ("down", "up"):
         for field, value in (profile.get(way) or {}).items():
             if isinstance(value, Mapping) and value.get("model") == "levels":
-                yield f"Levels of {way}.{field}: {Levels.model_validate(dict(value)).summary}."
+                with suppress(ValidationError):  # a run of another version may have other fields
+                    yield f"Levels of {way}.{field}: {Levels.model_validate(dict(value)).summary}."

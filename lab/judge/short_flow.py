@@ -25,7 +25,7 @@ class ShortFlow:
     left: bool  # whether it left slow start
     early: bool
     limited: bool | None  # whether the application limited the sender at the exit; null without an exit
-    window_pct: float | None  # window at the exit, of the bandwidth-delay product
+    window_pct: float | None  # window at the exit, of the bandwidth-delay product; null where not known
     threshold_pct: float | None  # slow start threshold after it, of the same: how far a later slow start goes
     objects_s: tuple[float | None, ...]  # from its request to its last byte
     groups_s: tuple[float | None, ...]  # from the first request of the group to its last byte
@@ -36,8 +36,8 @@ def short_flow(trial: Trial, exit_class: str | None) -> ShortFlow:
     """Judge one trial of a workload; `exit_class` is its class by the true queue."""
     meta, left = trial.meta, first_exit(trial.exits, FLOW)
     found, pkts_pct = meta["workload"], 100 * meta["mss_bytes"] / bdp_bytes(meta)
-    window_pct = None if left is None else left.cwnd_pkts * pkts_pct
-    thresholds = trial.exits.filter(flow=FLOW)["ssthresh_pkts"].to_list()
+    window_pct = None if left is None or left.cwnd_pkts is None else left.cwnd_pkts * pkts_pct
+    threshold_pkts = next(iter(trial.exits.filter(flow=FLOW)["ssthresh_pkts"]), None)
     return ShortFlow(
         trial.cca,
         trial.number,
@@ -45,7 +45,7 @@ def short_flow(trial: Trial, exit_class: str | None) -> ShortFlow:
         exit_class == ExitClass.EARLY and window_pct is not None and window_pct < 100,
         None if left is None else _limited(found, left),
         window_pct,
-        thresholds[0] * pkts_pct if thresholds else None,
+        None if threshold_pkts is None else threshold_pkts * pkts_pct,
         tuple(_took_s([each]) for each in found["objects"]),
         groups_s(found["objects"]),
         found["stalled_s"],

@@ -13,13 +13,14 @@ class SlowStartExit:
     """When, at which window and RTT, and what made the sender leave: its rule (search, hystart, bbr), loss, timeout."""
 
     t_s: float
-    cwnd_pkts: int
+    cwnd_pkts: int | None
     rtt_ms: float | None
     cause: str
 
     def bitrate_mbps(self, mss_bytes: int) -> float | None:
-        """Return cwnd * MSS / RTT at the exit; null when no RTT was known."""
-        return None if not self.rtt_ms else exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms)
+        """Return cwnd * MSS / RTT at the exit; null where one of them is not known."""
+        known = self.cwnd_pkts is not None and self.rtt_ms
+        return exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms) if known else None
 
 
 def first_exit(exits: pl.DataFrame, flow: int = 1) -> SlowStartExit | None:

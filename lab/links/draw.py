@@ -198,6 +198,12 @@ class _Drawing:
         }
 
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
+        buffer_bytes = self._size_bytes(name, way)
+        if buffer_bytes and (rule := way.queue.fault(buffer_bytes)):
+            raise field_error(self.file, f"{name}.queue", way.queue.kind, f"{rule} (buffer: {buffer_bytes} bytes)")
+        return buffer_bytes
+
+    def _size_bytes(self, name: str, way: Way) -> int | None:
         if way.buffer_bytes is not None:
             return self._given_buffer_bytes(f"{name}.buffer_bytes", way.buffer_bytes)
         if way.buffer_bdps is None:

@@ -28,6 +28,12 @@ class QueueModel(Strict):
         """Return the spec of the qdisc for a node (lab/node/qdiscs/qdisc_kind.py)."""
         return qdisc_kind.spec_of(self.kind, kinds.find(self.kind), self.model_dump(), at)
 
+    def fault(self, buffer_bytes: int) -> str | None:
+        """Return the rule that the fields break with a trial's buffer; null where they break none."""
+        values = {**self.model_dump(), "buffer_bytes": buffer_bytes}
+        rules = getattr(kinds.find(self.kind), "buffer_rules", ())
+        return next((rule.text for rule in rules if not rule.holds(values)), None)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone: the class of a kind is made when this module is imported, and has no name in it."""
         return _restored, (self.model_dump(),)

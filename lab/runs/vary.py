@@ -33,7 +33,6 @@ OPTION = "--vary"
 FILE = Path(OPTION)
 MOST_FIELDS = 2  # a page shows curves over one, a heat map over two
 MOST_POINTS = 200
-NUMBER = re.compile(r"[-+]?\d+\.?\d*([eE][-+]?\d+)?")  # YAML reads 1e2 as a text, and a field as a number
 OF_SCENARIO = (
     *"topology profile duration_s seed size_bytes mtu_bytes pacing".split(),
     *"ecn_at_ends workload rivals rival rival_start_s".split(),
@@ -47,6 +46,7 @@ UNCLAIMED: Mapping[str, Any] = {
     "campaign": False,
     "in_summary": False,
 }
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 Values = Mapping[str, Any]  # of each field
 
 
@@ -84,11 +84,11 @@ def _axis(given: str) -> Axis:
     if not equals or not field or not all(texts):
         raise field_error(OPTION, field or "field", values, "FIELD=a,b,c, such as down.delay_ms=20,50,100")
     read = tuple(parse_yaml(text, OPTION) for text in texts)
-    same = [float(text) if NUMBER.fullmatch(text) else value for text, value in zip(texts, read, strict=True)]
+    plain = [float(value) if NUMBER.fullmatch(str(value)) else value for value in read]  # YAML 1.1 reads 1e2 as a text
     for number, (text, value) in enumerate(zip(texts, read, strict=True)):
         if value is None or isinstance(value, dict | list):
             raise field_error(OPTION, field, text, "a number or a name")
-        if same[number] in same[:number]:
+        if plain[number] in plain[:number]:
             raise field_error(OPTION, field, text, "each value once")
     return Axis(field.strip(), texts, read)
 

@@ -2,7 +2,7 @@
 """Topologies: containerlab's own file, which every engine brings up; labels name the interface of each role."""
 
 import re
-from ipaddress import IPv4Address
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +12,7 @@ from lab.base.errors import Faults, UserError, field_error
 from lab.base.named_files import NAME, shown, topology_file
 from lab.schema.clab import needed
 from lab.schema.load import Strict, faults_of, parse, read_yaml
+from lab.schema.sysctls import load_sysctls
 
 DEV = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # the kernel's IFNAMSIZ is 16
 ROLES = ("sender", "receiver")
@@ -19,6 +20,11 @@ RIVALS = ("rival-sender", "rival-receiver")  # of other downloads at the same ti
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 DEFAULT_MTU = 1500
 IPV6 = re.compile(r"\s-6\b|\binet6\b|\bnet\.ipv6\b|[\s=][0-9a-fA-F:]*::")  # in a node's line
+IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}")
+METRICS = re.compile(
+    r"\br(?:o\w*)?\s.*\b(initcwnd|initrwnd|rto_min|advmss|quickack|congctl|ssthresh|cwnd|window|mtu)\b"
+)
+OFFLOAD = re.compile(r"\bethtool\s+(?:-K|--offload|--features)\s.*\bon\b")
 
 
 class Container(Strict):
@@ -84,11 +90,6 @@ class Topology(Strict):
             return None
         return f"{shown(self._file)}: passed over, for the lab does not need it: {', '.join(self._passed_over)}"
 
-    @property
-    def has_roles(self) -> bool:
-        """Return whether any node has a label of the lab."""
-        return any(self.labelled(role) for role in (*ROLES, *RIVALS, *SHAPES))
-
     def labelled(self, role: str) -> list[tuple[str, str]]:
         """Return (node, value) of every node that carries the label lab.<role>."""
         key = f"lab.{role}"
@@ -113,21 +114,13 @@ class Topology(Strict):
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
-def load_topology(name: str, named_in: str) -> Topology:
-    """Read a topology by name, or by the path of a .yml file, and require its labels.
+def load_topology(name: str, named_in: str, labelled: bool = True) -> Topology:
+    """Read a topology by name, or by the path of a .yml file, and require its labels where it is to be `labelled`.
 
     `named_in` is the file or command that names it, for the error; Faults has a line for each that is wrong.
     """
     found, wrong = _read(name, named_in)
-    wrong += role_faults(found) if found else []
-    if wrong or found is None:
-        raise Faults(wrong)
-    return found
-
-
-def read_topology(name: str, named_in: str) -> Topology:
-    """Read a containerlab file, with or without the lab's labels; Faults has a line for each that is wrong."""
-    found, wrong = _read(name, named_in)
+    wrong += role_faults(found) if found and labelled else []
     if wrong or found is None:
         raise Faults(wrong)
     return found
@@ -176,9 +169,8 @@ def role_faults(topology: Topology) -> list[UserError]:
         wrong.append(field_error(place, "labels", "", rule))
     servers, clients = (len(have[role]) for role in RIVALS)
     if servers != clients:
-        wrong.append(
-            field_error(place, "lab.rival-receiver", clients, f"on as many nodes as lab.rival-sender, {servers}")
-        )
+        rule = f"on as many nodes as lab.rival-sender, {servers}"
+        wrong.append(field_error(place, "lab.rival-receiver", clients, rule))
     ends = {end for link in topology.topology.links for end in link.endpoints}
     for role, nodes in have.items():
         if len(nodes) > 1 and role not in RIVALS:
@@ -189,48 +181,53 @@ def role_faults(topology: Topology) -> list[UserError]:
                 rule = f"a topology whose lab.{role} is an interface of one of the node's links"
                 wrong.append(field_error(place, f"lab.{role}", f"{node}:{value}", rule))
             elif role not in SHAPES and not any(end.startswith(f"{node}:") for end in ends):
-                wrong.append(
-                    field_error(place, f"lab.{role}", node, f"a topology in which {node}, its lab.{role}, has a link")
-                )
+                rule = f"a topology in which {node}, its lab.{role}, has a link"
+                wrong.append(field_error(place, f"lab.{role}", node, rule))
     return wrong + node_faults(topology)
 
 
 def node_faults(topology: Topology) -> list[UserError]:
     """Return what of the nodes no trial has: other systems than Linux, IPv6, addresses that no line sets."""
     graph, place, wrong = topology.topology, shown(topology.file), list[UserError]()
+    ends = [name for role in (*ROLES, *RIVALS) for name, _ in topology.labelled(role)]
     for name, node in graph.nodes.items():
         here, kind = f"topology.nodes.{name}", node.kind or graph.defaults.kind or "linux"
         if kind != "linux":
             wrong.append(field_error(place, f"{here}.kind", kind, "linux in a trial: each node is a Linux of the lab"))
+        shaped = [(role, dev) for role in SHAPES for owner, dev in topology.labelled(role) if owner == name]
         for at, line in enumerate(node.exec):
-            if IPV6.search(line):
-                rule = "left out in a trial: it goes over IPv4, and the virtual kernel has no IPv6"
-                wrong.append(field_error(place, f"{here}.exec.{at}", line, rule))
-            for role in SHAPES:
-                if any(_shapes(line, dev) for owner, dev in topology.labelled(role) if owner == name):
-                    rule = f"left out: the lab's own qdisc is there, the lab.{role} of the profile"
-                    wrong.append(field_error(place, f"{here}.exec.{at}", line, rule))
+            found = _refusals(line, name in ends, shaped)
+            wrong += [field_error(place, f"{here}.exec.{at}", line, rule) for rule in found]
     for role in (*ROLES, *RIVALS):
         for name, address in topology.labelled(role):
             rule = f"an IPv4 address, without its mask, that an exec line of {name} sets"
-            if not _is_ipv4(address) or not _stands_in(address, graph.nodes[name].exec):
+            if not IPV4.fullmatch(address) or not _stands_in(address, graph.nodes[name].exec):
                 wrong.append(field_error(place, f"topology.nodes.{name}.labels.lab.{role}", address, rule))
     return wrong
 
 
+def _refusals(line: str, is_end: bool, shaped: list[tuple[str, str]]) -> Iterator[str]:
+    """Yield why a node's line is refused; `shaped` are its interfaces with a role, as (role, interface)."""
+    pinned, plain = load_sysctls(), line.replace("/", ".")
+    known = [name for name in (*pinned.ends, *pinned.kernel) if re.search(rf"{re.escape(name)}(?![\w.])", plain)]
+    if IPV6.search(line):
+        yield "left out in a trial: it goes over IPv4, and the virtual kernel has no IPv6"
+    if is_end and (names := known + METRICS.findall(line)):
+        yield f"left out at an end: every trial states {names[0]} itself (lab/sysctls.yml), and this has no effect"
+    if OFFLOAD.search(line):
+        yield "left out: the lab switches offloads off on every interface"
+    for role, dev in shaped:
+        if _shapes(line, dev):
+            yield f"left out: the lab's own qdisc is there, the lab.{role} of the profile"
+
+
 def _shapes(line: str, dev: str) -> bool:
-    """Return whether a line gives an interface a qdisc, class or filter, by its name or in a loop over names."""
+    """Return whether a line gives an interface a qdisc, class or filter, by its name, in a loop or in a batch of tc."""
     named = rf"{re.escape(dev)}(?![\w.-])"
+    if re.search(rf"\btc\s+(?:-\S+\s+)*-b|\b(?:tcset|tcdel|wondershaper)\b.*\s{named}", line):
+        return True
     lines = re.finditer(r"\btc\s+(?:-\w+\s+)*[qcf]\w*\s[^;&|\n]*?\bdev\s+[\"']?(\S+)", line.replace("\\\n", " "))
     return any(re.match(named, to[1]) or (to[1][0] == "$" and re.search(rf"(?<![\w.-]){named}", line)) for to in lines)
-
-
-def _is_ipv4(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _stands_in(address: str, lines: list[str]) -> bool:

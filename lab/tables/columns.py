@@ -23,6 +23,7 @@ class Column(NamedTuple):
 
 Columns = Mapping[str, Column]
 MOST_NUMBER = 1e12  # of a stored table: in nanoseconds and thousandths it still is a 64-bit integer
+MOST_T_S = 1e5  # of its times: a download lasts an hour at most, and is divided into intervals of 15 ms
 BACK_S = 1e-3  # that a time may go back: two processors' clocks differ
 
 
@@ -43,8 +44,9 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
         kind = table.schema.get(name)
         if kind is None or (kind != pl.Null and _kind(kind) != _kind(column.kind)):
             return name, kind or "", f"a column of {_kind(column.kind)}"
-        if kind.is_float() and not (table[name].abs() < MOST_NUMBER).all():  # NaN is below nothing
-            return name, table[name].abs().max(), f"numbers below {MOST_NUMBER:g}"
+        most = MOST_T_S if name == "t_s" else MOST_NUMBER
+        if kind.is_float() and not (table[name].abs() < most).all():  # NaN is below nothing
+            return name, table[name].abs().max(), f"numbers below {most:g}"
         if NULL not in column.meaning and table[name].has_nulls():
             return name, None, "given in each row"
         if name == "t_s" and not table[name].is_sorted() and _goes_back(table):

@@ -102,11 +102,23 @@ def beside(scenario: ScenarioRecord) -> str:
     return scenario.get("rival") or ", ".join(entries)
 
 
+class ProfileRecord(TypedDict, total=False):
+    """A profile as run.json holds it."""
+
+    title: str
+    recorded: Sequence[str]
+    published: Sequence[str]
+    assumed: Sequence[str]
+    down: Mapping[str, Any]
+    up: Mapping[str, Any]
+
+
 class RunRecord(TypedDict):
     """The parts of run.json that come from a user's files."""
 
     name: Name
     scenario: ScenarioRecord
+    profile: ProfileRecord
     ccas: Annotated[Sequence[Stanza], Field(min_length=1)]
 
 

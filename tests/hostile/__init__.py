@@ -7,4 +7,6 @@ from lab.base.entry_points import brought
 from lab.base.paths import REPO
 
 brought("lab.commands")  # from here on the packages of this checkout can be imported
-sys.path += [str(REPO / "packages" / name) for name in ("formats/tests/unit", "bundle/tests")]  # and what makes samples
+sys.path += [
+    str(REPO / "packages" / name) for name in ("formats/tests/unit", "bundle/tests", "whatif/tests")
+]  # and what makes samples

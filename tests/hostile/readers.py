@@ -22,6 +22,8 @@ from lab_course.answers import NOTEBOOK, read_answers
 from lab_course.submission import Submission
 from lab_quic.log import Clock, read_client, read_server
 from lab_quic.stream import Received
+from lab_whatif.command import Request, answer
+from rich.console import Console
 
 from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
@@ -154,6 +156,12 @@ def recording(file: Path) -> None:
     importers.read(file)
 
 
+def whatif(file: Path) -> None:
+    """Infer the link of a capture, or of a log of each ACK."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer(Request(file, None, None, None, "internal", Path(folder) / "out", 1), Console(quiet=True))
+
+
 def kernel_log(file: Path) -> None:
     """Read what a trial's kernel printed."""
     printed(file)
@@ -230,6 +238,8 @@ READERS: dict[str, Reader] = {
     "trace": trace,
     "recording": recording,
     "user.pcap": recording,
+    "whatif.pcap": whatif,
+    "whatif.log": whatif,
     "kernel.log.zst": kernel_log,
     "submission.zip": submission,
     "submission.tar.gz": submission,

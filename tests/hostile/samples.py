@@ -23,12 +23,16 @@ from lab_course.answers import NOTEBOOK
 from test_import_capture import download
 from test_import_capture import written as capture
 from test_import_fuzz import SMALL
+from test_import_sender_logs import EVENTS, SS, info, ndt7, qlog
+from whatif_captures import Download, Known, ack_log
+from whatif_captures import written as whatif_capture
 
 from lab.base import paths
 from tests.hostile.inputs import BASES
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
 
+SHORT = Known(rate_mbps=8, one_way_ms=10, buffer_bytes=50_000, size_bytes=1_500_000)  # long enough to be judged
 HEAD_BYTES = 20_000  # of a capture: every kind of block, and quick
 Documents = Callable[[], list[Any]]
 
@@ -110,6 +114,24 @@ def _user_captures() -> list[bytes]:
     return [as_pcap, (DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]]
 
 
+def _whatif_captures() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        return [
+            whatif_capture(Path(folder) / "x", frames, SHORT).read_bytes()
+            for frames in (_short().client, _short().server)
+        ]
+
+
+def _whatif_logs() -> list[bytes]:
+    readings = ndt7(*(info(100_000 * row, 500_000 * row, 12_000 + row, 0) for row in range(1, 20)))
+    return [text.encode() for text in (ack_log(_short()), qlog(*EVENTS), SS, readings)]
+
+
+@cache
+def _short() -> Download:
+    return Download(SHORT)
+
+
 QUIC_SERVER = """ack\t5000\t14480\t18446744073709551615\t100\t20\t0\t1280\t2560\t1280\t0
 bin\t5000\t14480\t18446744073709551615\t1\t20\t3\t100\t90\t500\t7
 exit\t5000\t14480\t14480\t20\tsearch
@@ -156,6 +178,8 @@ CONTENTS: dict[str, Callable[[], list[bytes]]] = {
     "trace": lambda: [(DRAFT / "trace.raw").read_bytes()],
     "recording": lambda: [text.encode() for text in SMALL.values()],
     "user.pcap": _user_captures,
+    "whatif.pcap": _whatif_captures,
+    "whatif.log": _whatif_logs,
     "kernel.log.zst": lambda: [bytes(pa.Codec("zstd").compress(b"[    0.000000] Linux\n" * 50, asbytes=True))],
     "submission.zip": lambda: [_zip()],
     "submission.tar.gz": lambda: [_tar()],

@@ -16,7 +16,7 @@ from lab.commands.known import require_link
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.runs.try_link import try_link
-from lab.schema.topology import load_topology, read_topology
+from lab.schema.topology import load_topology
 
 PROFILE = "title: t\ndown: {rate_mbps: -1, delay_ms: fast, buffer_bytes: 9}\nup: {delay_ms: 1}\nrecorded: []\n"
 ONE, LINE = "must be a topology with exactly one label lab.", "must be left out: write it as an exec line of the node"
@@ -42,7 +42,7 @@ def faults(folder: Path, changed: dict[str, Any]) -> list[str]:
 
 
 def test_a_usual_file_is_read_and_one_note_names_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = read_topology(str(FIELD / "wan/wan.clab.yml"), "test")
+    found = load_topology(str(FIELD / "wan/wan.clab.yml"), "test", labelled=False)
     assert (found.topology.links[0].endpoints, found.mtu_bytes) == (["client:eth1", "router:eth1"], 1500)
     assert found.note
     assert found.note.endswith("does not need it: mgmt, topology.kinds, topology.nodes.client.ports")
@@ -88,7 +88,7 @@ def test_labels_may_be_numbers_and_policies_in_small_letters(tmp_path: Path) -> 
     changed = content()
     node = changed["topology"]["nodes"]["server"]
     node |= {"image-pull-policy": "always", "labels": node.get("labels", {}) | {"site": 3, "prod": True}}
-    found = read_topology(written(tmp_path, changed), "test").topology.nodes["server"]
+    found = load_topology(written(tmp_path, changed), "test", labelled=False).topology.nodes["server"]
     assert (found.labels["site"], found.labels["prod"], found.image_pull_policy) == ("3", "true", "always")
 
 
@@ -98,7 +98,7 @@ def test_an_empty_list_and_an_empty_file_are_said_in_words_and_two_faults_both_n
     assert "topology.links=[]: must be of at least 1 entries" in faults(tmp_path, changed)
     (tmp_path / "none.clab.yml").write_text("")
     with pytest.raises(UserError, match="content=None: must be a mapping of fields"):
-        read_topology(str(tmp_path / "none.clab.yml"), "test")
+        load_topology(str(tmp_path / "none.clab.yml"), "test", labelled=False)
     (tmp_path / "mine.yml").write_text(PROFILE)
     with pytest.raises(UserError) as refused:
         read_profile(tmp_path / "mine.yml")
@@ -113,7 +113,7 @@ def test_fields_that_a_node_takes_in_from_another_are_its_own(tmp_path: Path) ->
     text = text.replace(f"    {first}:\n", f"    {first}: &other\n      image: one:1\n", 1)
     text = text.replace(f"    {second}:\n", f"    {second}:\n      <<: *other\n      image-pull-policy: Never\n", 1)
     (tmp_path / "merged.clab.yml").write_text(text)
-    nodes = read_topology(str(tmp_path / "merged.clab.yml"), "test").topology.nodes
+    nodes = load_topology(str(tmp_path / "merged.clab.yml"), "test", labelled=False).topology.nodes
     assert (nodes[second].image, nodes[second].image_pull_policy) == ("one:1", "Never")
     assert nodes[second].exec == changed["topology"]["nodes"][second].get("exec", nodes[first].exec)
 
@@ -171,6 +171,7 @@ def test_a_fault_is_named_with_its_rule(tmp_path: Path, place: tuple[str, ...], 
     assert any(each.startswith(line) for each in faults(tmp_path, changed)), faults(tmp_path, changed)
 
 
+AT_END = "left out at an end: every trial states"
 IN_TRIAL = "left out in a trial: it goes over IPv4"
 
 
@@ -190,6 +191,15 @@ IN_TRIAL = "left out in a trial: it goes over IPv4"
         ("gateway.exec.0", "tc qdisc add dev 'eth2' root fq", "left out: the lab's own"),
         ("gateway.exec.0", "tc class add dev eth2 parent 1: classid 1:1 htb rate 1mbit", "left out: the lab's own"),
         ("gateway.exec.0", "for d in eth1 eth2; do tc qdisc add dev $d root fq; done", "left out: the lab's own"),
+        ("gateway.exec.0", "tc -force -batch /mine.tc", "left out: the lab's own"),
+        ("gateway.exec.0", "echo qdisc add dev eth2 root fq | tc -b -", "left out: the lab's own"),
+        ("gateway.exec.0", "wondershaper eth2 7000 3000", "left out: the lab's own"),
+        ("gateway.exec.0", "tcset eth2 --rate 7Mbps", "left out: the lab's own"),
+        ("server.exec.0", "ip route change default via 10.0.1.2 initcwnd 40", f"{AT_END} initcwnd itself"),
+        ("server.exec.0", "ip r add default via 10.0.1.2 window 9000", f"{AT_END} window itself"),
+        ("client.exec.0", "sysctl -w net.ipv4.tcp_rmem=1", f"{AT_END} net.ipv4.tcp_rmem itself"),
+        ("client.exec.0", "echo 0 > /proc/sys/net/ipv4/tcp_sack", f"{AT_END} net.ipv4.tcp_sack itself"),
+        ("server.exec.0", "ethtool -K eth1 tso on", "left out: the lab switches offloads off"),
         ("server.labels.lab.sender", "10.0.1.99", "an IPv4"),
         ("server.labels.lab.sender", "10.0.1.1/24", "an IPv4"),
         ("server.labels.lab.sender", "server", "an IPv4"),
@@ -221,6 +231,8 @@ def test_lines_may_set_variables_of_their_own_and_shape_other_interfaces(tmp_pat
     own = "for dev in eth1; do ip link set $dev txqueuelen 500; done"
     lines = [own, "A=1", "echo ${A}", "tc qdisc add dev eth1 root pfifo limit 9"]
     changed["topology"]["nodes"]["server"]["exec"] += lines
+    changed["topology"]["nodes"]["server"]["exec"] += ["ip link set eth1 mtu 1500", "ethtool -K eth1 tso off"]
+    changed["topology"]["nodes"]["gateway"]["exec"] += ["sysctl -w net.ipv4.tcp_sack=0"]
     changed["topology"]["nodes"]["satellite"]["exec"] += ["tc qdisc add dev lo root fq; ip link set dev eth2 up"]
     changed["topology"]["nodes"]["client"] |= {"env": None}
     assert own in load_topology(written(tmp_path, changed), "test").topology.nodes["server"].exec

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from lab.base.errors import UserError, field_error
 from lab.figures.save import svg
+from lab.judge.judged import judged
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
@@ -24,7 +25,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_tables import TRIAL_TABLES
 from lab.traces.parquet import MOST_ROWS
-from tests.stored_run import change, sign
+from tests.stored_run import change, sign, store_run
 from tests.unit.test_digests import edit, lines, run
 
 __all__ = ["run"]  # a fixture
@@ -106,6 +107,15 @@ def test_times_of_two_flows_and_of_two_processors_may_cross() -> None:
     assert fault_of(table.with_columns(flow=pl.lit(1)), columns) == ("t_s", "", "in the order of time")
 
 
+@pytest.mark.parametrize(("name", "value", "most"), [("t_s", 2e5, 1e5), ("rtt_ms", 2e5, None), ("rtt_ms", 2e12, 1e12)])
+def test_a_time_is_within_what_a_download_can_last_and_another_number_within_64_bits(
+    name: str, value: float, most: float | None
+) -> None:
+    columns = {each: TRIAL_TABLES["exits"].columns[each] for each in ("t_s", "rtt_ms")}
+    fault = fault_of(pl.DataFrame({"t_s": [1.0], "rtt_ms": [1.0]} | {name: [value]}), columns)
+    assert fault == (None if most is None else (name, value, f"numbers below {most:g}"))
+
+
 def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "per_sender", lambda *_: [])  # those over all trials are enough to be drawn
     victim = tmp_path / "victim"
@@ -147,6 +157,8 @@ def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text:
         ("scenario", {"trials": 10**9}, "scenario.trials=1000000000: must be less than or equal to 100000"),
         ("scenario", {"rivals": [{"cca": "cubic"}]}, "scenario.rivals.0.count="),
         ("scenario", {"workload": {"model": "web"}}, "trial.json: workload=: must be given, as the scenario has one"),
+        ("profile", {"recorded": 5}, "profile.recorded=5: must be an instance of Sequence"),
+        ("profile", {"down": "fast"}, "profile.down=fast: must be a valid dictionary"),
         ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be text of the pattern"),
     ],
 )
@@ -200,8 +212,8 @@ def test_a_trial_of_numbers_that_cannot_be_is_refused(run: Path, changes: dict[s
     [
         ("acks", pl.all().exclude("srtt_ms"), "srtt_ms=: must be a column of numbers"),
         ("packets", pl.all().cast(pl.String), "t_s=String: must be a column of numbers"),
-        ("acks", pl.all().replace_strict({}, default=float("nan")), "t_s=nan: must be numbers below 1e+12"),
-        ("bins", pl.col(pl.Float64) * 1e300, "must be numbers below 1e+12"),
+        ("acks", pl.all().replace_strict({}, default=float("nan")), "t_s=nan: must be numbers below 100000"),
+        ("bins", pl.col(pl.Float64) * 1e300, "must be numbers below 100000"),
         ("link", pl.all().head(1), "quantity=: must be given: down.delay_ms"),
         ("qdisc", pl.all().implode(), "t_s=List(Float64): must be a column of numbers"),
         ("packets", pl.all().reverse(), "t_s=: must be in the order of time"),
@@ -218,6 +230,29 @@ def test_a_table_that_lacks_what_it_is_read_for_is_refused(run: Path, table: str
     (line,) = faults(run)
     assert line.startswith(f"{file}: ")
     assert rule in line
+
+
+COLUMNS = [(table, name) for table, about in TRIAL_TABLES.items() for name in about.columns]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of one trial, whose every table has rows."""
+    return store_run(tmp_path_factory.mktemp("whole"), trials=1, senders=("search",))
+
+
+@pytest.mark.parametrize(("table", "name"), COLUMNS, ids=[f"{table}.{name}" for table, name in COLUMNS])
+def test_a_column_of_nulls_or_of_odd_numbers_is_judged_or_refused(whole: Path, table: str, name: str) -> None:
+    file = whole / TRIAL / f"{table}.parquet"
+    content = file.read_bytes()
+    stored = pl.read_parquet(file)
+    for odd in (None, 0, -1, 2**31, 1e11):
+        if odd is None or stored.schema[name].is_numeric():
+            stored.with_columns(pl.lit(odd).cast(stored.schema[name], strict=False).alias(name)).write_parquet(file)
+            sign(file)
+            judged(Run(whole), keep=False)
+    file.write_bytes(content)
+    sign(file)
 
 
 def test_a_figure_in_svg_is_whole_whatever_it_is_about() -> None:

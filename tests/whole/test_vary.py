@@ -60,7 +60,8 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
         (["down.delay_ms.mean=3"], "--vary: down.delay_ms.mean=3: must be a field that this experiment has"),
         (["down.delay_ms=3", "down.delay_ms=4"], "--vary: down.delay_ms=4: must be given once, with all its values"),
         (["down.delay_ms=3,3.0"], "--vary: down.delay_ms=3.0: must be each value once"),
-        (["down.delay_ms=100,1e2"], "--vary: down.delay_ms=1e2: must be each value once"),
+        (["down.delay_ms=1e2,100"], "--vary: down.delay_ms=100: must be each value once"),
+        (["down.delay_ms=010,1e+1"], r"--vary: down.delay_ms=1e\+1: must be each value once"),
         (["down.delay_ms=3,"], "--vary: down.delay_ms=3,: must be FIELD=a,b,c, .*"),
         (
             ["down.delay_ms=1.0e+1,1.0e-1"],

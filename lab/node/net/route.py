@@ -53,10 +53,10 @@ def pin(node: str, settings: Settings) -> None:
 def _default(link: Netlink, node: str) -> tuple[bytes, bytes, dict[str, int]]:
     """Return gateway, interface and metrics of the default route, the first two as the kernel has them."""
     shown = [(RTMSG.unpack_from(each), attributes(each[RTMSG.size :])) for each in link.request(*_ALL_ROUTES)]
-    routes = [route for head, route in shown if head[1] == 0 and head[4] == RT_TABLE_MAIN and RTA_GATEWAY in route]
-    if len(routes) != 1:
-        raise NodeError(f"{node}: default route: must be one, via a router: ip route add default via ADDRESS")
-    found = routes[0]
+    routes = [(head[1], route) for head, route in shown if head[4] == RT_TABLE_MAIN and RTA_GATEWAY in route]
+    if [prefix for prefix, _ in routes] != [0]:  # another one would carry the download without what is pinned
+        raise NodeError(f"{node}: default route: must be one, via a router, and the only route via one")
+    found = routes[0][1]
     values = attributes(found.get(RTA_METRICS, b""))
     names = {number: name for name, number in METRICS.items()}
     metrics = {names.get(number, str(number)): int(struct.unpack("I", value)[0]) for number, value in values.items()}

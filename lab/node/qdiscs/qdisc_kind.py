@@ -108,6 +108,7 @@ class TcKind(NamedTuple):
     settings: tuple[Setting, ...]
     queue: str = ""  # in one sentence, where a profile may choose it as its bottleneck's queue
     rules: tuple[Rule, ...] = ()
+    buffer_rules: tuple[Rule, ...] = ()  # of the fields and a trial's buffer_bytes
     switches: tuple[str, ...] = ()  # stated as they are, before the settings
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
     built_in: bool = False  # part of every kernel; otherwise its module is sch_<kind>

@@ -144,7 +144,7 @@ def _zip(archive: zipfile.ZipFile, sizes: Sizes) -> Iterator[Found | None]:
     for info in archive.infolist():
         text = info.filename.replace("\\", "/")
         name, kind = PurePosixPath(text), stat.S_IFMT(info.external_attr >> 16)
-        if info.is_dir() or kind == stat.S_IFDIR or _of_the_lab(name):
+        if text.endswith("/") or kind == stat.S_IFDIR or _of_the_lab(name):  # no is_dir(): a name may be empty
             yield None
         elif kind not in (0, stat.S_IFREG):
             yield _fault(text, PLAIN)

@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import polars as pl
+
 from lab.base import paths
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.evaluation import sweep
+from lab.evaluation.compare.measures import BY_NAME
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.style import Drawing, footnote
 from lab.figures.subject import Subject, subjects
 from lab.judge.provenance import provenance
 from lab.judge.stored import LATEST, Stored, in_order, stored
+from lab.runs.vary import MOST_FIELDS
 from lab.tables.stored_run import Run
 from lab.traces.imported import find
 from lab.traces.spectrum import spectrum
@@ -109,9 +113,27 @@ def _map(figure: PageFigure, sources: Sources) -> Found:
 def _sweep(figure: PageFigure, sources: Sources) -> Found:
     for name in sources.names:
         table = sweep.read(Path(name))
+        _require_one(table, Path(name) / sweep.FILE)
         of = _plain(Path(name).resolve().parent.name)
         for measure in table["measure"].unique(maintain_order=True):
             yield f"{figure.name}-{of}-{measure}", figure.draw(table, measure), ()
+
+
+def _require_one(table: pl.DataFrame, file: Path) -> None:
+    """Refuse a table that is not of one sweep: several in a file, or values changed by a program of tables."""
+    fields = sweep.fields_of(table)
+    if not 1 <= len(fields) <= MOST_FIELDS:
+        raise field_error(file, "fields", ", ".join(fields), f"1 or {MOST_FIELDS}: columns beside those of a sweep")
+    for name in ("n", "mean", "lo", "hi"):
+        if not table[name].dtype.is_numeric() and table[name].null_count() < table.height:
+            raise field_error(file, name, table[name].drop_nulls()[0], "a column of numbers")
+    known = table["measure"].is_in(list(BY_NAME))
+    if not known.all():
+        raise field_error(file, "measure", table.filter(~known)["measure"][0], f"one of {', '.join(BY_NAME)}")
+    twice = table.filter(table.select(*fields, "cca", "measure").is_duplicated())
+    if twice.height:
+        point = ", ".join([*(f"{field}={twice[field][0]}" for field in fields), twice["cca"][0], twice["measure"][0]])
+        raise field_error(file, "point", point, "in one row: the file holds several sweeps")
 
 
 def _downloads(figure: PageFigure, sources: Sources) -> Found:

@@ -98,7 +98,7 @@ def answer(request: Request, console: Console) -> None:
     files.write_evidence(request.folder, inferred, side, notes)
     if request.was is None:
         written(request.folder / files.LINK, profile(inferred, VARIANTS[0], recorded.begin_s))
-        shown.show_link(inferred, side, console)
+        shown.show_link(inferred, side, notes, console)
         show_path(console, "files", request.folder)
         return
     bench = Bench(request.stem, inferred.mss_bytes, request.pacing, recorded.length_s, request.workers, console)
@@ -114,7 +114,7 @@ def answer(request: Request, console: Console) -> None:
     for line in sentences:
         say(console, line)
     shown.show_tables(compared, ranges, console)
-    shown.show_link(inferred, side, console)
+    shown.show_link(inferred, side, notes, console)
     show_path(console, "page", request.folder / PAGE)
     show_path(console, "files", request.folder)
     if not replayed.links:

@@ -67,7 +67,7 @@ class Inferred:
 
     @property
     def apart_ms(self) -> float:
-        """Return by how much the base RTT exceeds what is stated if the two ends' clocks run apart; 0 where little.
+        """Return by how much the base RTT exceeds what is stated if the two ends' clocks run apart.
 
         The shortest way down and the shortest way up lie far apart in time then: near each other they sum up to more.
         """
@@ -75,8 +75,13 @@ class Inferred:
         edges_s = np.linspace(0, max(float(down.arrival_s.max()), float(up.depart_s.max())), SPANS + 1)[1:-1]
         ways = [_least(down.arrival_s, down.wait_s, edges_s), _least(up.depart_s, up.most_s, edges_s)]
         apart_s = float((ways[0] + ways[1]).min() - ways[0].min() - ways[1].min())
+        return apart_s * 1e3 if apart_s < np.inf and _steadily(ways[1]) else 0.0
+
+    @property
+    def runs_apart(self) -> bool:
+        """Return whether that is so much that it is said beside the base RTT's bound."""
         most_s = max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * self.base_s) + self.path.step_ms / 1e3
-        return apart_s * 1e3 if most_s < apart_s < np.inf and _steadily(ways[1]) else 0.0
+        return self.apart_ms > most_s * 1e3
 
     def capacity_in(self, step_s: float) -> pl.DataFrame:
         """Return the capacity in steps of another length."""
@@ -106,7 +111,9 @@ def _least(t_s: NDArray[np.float64], waits_s: NDArray[np.float64], edges_s: NDAr
 def _steadily(waits_s: NDArray[np.float64]) -> bool:
     """Return whether waits grow or shrink with time, as between clocks, and do not go up and down."""
     place = np.flatnonzero(np.isfinite(waits_s))
-    return len(place) > 2 and float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2 >= STEADY
+    if len(place) <= 2 or not np.ptp(waits_s[place]):
+        return False
+    return float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2 >= STEADY
 
 
 def _jitter_ms(path: Path) -> float:

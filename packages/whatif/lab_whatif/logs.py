@@ -19,12 +19,13 @@ from lab.traces.recording import Recording
 from lab_whatif.evidence import Item
 from lab_whatif.infer import Inferred, infer
 from lab_whatif.path import FRAME_BYTES, NOT_KNOWN, Down, Path, Sent, Up
-from lab_whatif.refuse import too_little
+from lab_whatif.refuse import BULK_BYTES, paused, too_little
 
 HEADERS = {"ack-log": FRAME_BYTES, "qlog": 42}  # bytes of a packet beside what is counted: Ethernet, IPv4, UDP
 PER_ACK, COARSE = ("ack-log", "qlog"), ("ndt7", "ss")
 CLOCK_MS = 0.001  # of such logs
 ASSUMED = "a log does not separate the two ways: all that a round trip waited is put on the way down"
+PAUSE_SHARE = 0.25  # of a base RTT, by which a packet is late
 LEAST_GAP_S = 0.05  # between two readings: in less an ACK's batch is no rate
 Numbers = NDArray[np.int64]
 
@@ -46,7 +47,7 @@ def read(file: File) -> Recording:
 def inferred_of(file: File, found: Recording) -> Inferred:
     """Infer the link from a log of each ACK; Faults with each rule that it breaks."""
     inferred = infer(_path(file, found.frame, HEADERS[found.format]), found.source)
-    lines = [*_unordered(found.frame), *too_little(inferred)]
+    lines = [*_unordered(found.frame), *paused(_pauses(found.frame, inferred.base_s), inferred), *too_little(inferred)]
     if lines:
         raise Faults(UserError(f"{file}: {line}") for line in lines)
     return inferred
@@ -58,6 +59,19 @@ def _unordered(frame: pl.DataFrame) -> Iterator[str]:
     if "delivered_bytes" not in frame.columns and (not known or any(known)):
         lost = f"{max(known)} packets lost" if known else "losses not counted"
         yield f"tp_delivered=none ({lost}): must be there: bytes in order do not show when those behind a hole arrived"
+
+
+def _pauses(frame: pl.DataFrame, base_s: float) -> int:
+    """Count the ACKs that left nothing in flight and behind which the next packet was sent late, once the bulk began.
+
+    When it was sent is known by the next ACK, less its round trip.
+    """
+    if "inflight_bytes" not in frame.columns:
+        return 0
+    acked = pl.col("delivered_bytes" if "delivered_bytes" in frame.columns else "acked_bytes")
+    pause_s = (pl.col("t_s") - pl.col("rtt_ms") / 1e3).shift(-1) - pl.col("t_s")
+    idle = (pl.col("inflight_bytes") == 0) & (acked > BULK_BYTES) & (pause_s > PAUSE_SHARE * base_s)
+    return int(frame.select(idle.sum()).item() or 0)
 
 
 def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:

@@ -7,7 +7,7 @@ import numpy as np
 
 from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
 from lab_whatif.path import Path, Sent
-from lab_whatif.segments import ACK, SYN, Segments
+from lab_whatif.segments import ACK, SYN, Segments, full_bytes
 from lab_whatif.stamps import unsteady_s
 
 ONE_FLOW = 0.95  # of the bytes
@@ -17,6 +17,7 @@ BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
 ECE, CWR, AE = 64, 128, 256  # ECE alone: a receiver's report that a packet was marked (RFC 3168)
 UNMARKED = AE | ECE  # the count of marks, 5, with which each end begins that counts them in these bits (RFC 9768)
+MOST_SILENT = 2  # round trips that a silence counts as
 IDLE_ROUNDS = 0.01  # of the round trips may begin with nothing in flight
 TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
 
@@ -49,12 +50,13 @@ def before_path(segments: Segments) -> Iterator[str]:
 
 def merged(segments: Segments) -> Iterator[str]:
     """Yield that segments were merged before they were captured: when each arrived is not known then."""
-    if segments.mss_bytes is None:
+    full = full_bytes(segments)
+    if full is None:
         yield "MSS in the handshake=absent: must be there, for merged segments are known by it: capture whole headers"
     else:
-        share = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
+        share = float((segments.length[segments.length > 0] > full).mean())
         if share > MOST_MERGED:
-            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes"
+            rule = f"at most {MOST_MERGED:.0%} longer than {full} bytes"
             yield f"merged segments={share:.1%}: must be {rule}: switch GRO and LRO off (ethtool -K)"
 
 
@@ -76,12 +78,16 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     if at_window > MOST_AT_WINDOW:
         rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
-    idle, most_idle = idle_starts(path, segments), int(IDLE_ROUNDS * _rounds(inferred))
-    if idle > most_idle:
+    yield from paused(idle_starts(path, segments), inferred)
+    yield from too_little(inferred)
+
+
+def paused(idle: int, inferred: Inferred) -> Iterator[str]:
+    """Yield that the sender had nothing to send too often."""
+    if idle > (most_idle := int(IDLE_ROUNDS * _rounds(inferred))):
         share = f"one in {1 / IDLE_ROUNDS:.0f} round trips"
         rule = f"at most {most_idle}, {share}: capture a bulk download, not calls or a stream"
         yield f"segments sent with nothing in flight={idle}: must be {rule}"
-    yield from too_little(inferred)
 
 
 def for_others(segments: Segments) -> Iterator[str]:
@@ -117,7 +123,10 @@ def too_little(inferred: Inferred) -> Iterator[str]:
 
 
 def _rounds(inferred: Inferred) -> float:
-    return inferred.length_s * 1e3 / max(inferred.path.base_rtt_ms, inferred.path.step_ms)
+    """Return how many round trips the download took; a silence counts as few, however long it is."""
+    round_s = max(inferred.path.base_rtt_ms, inferred.path.step_ms) / 1e3
+    gaps_s = np.diff(inferred.path.down.arrival_s, prepend=0.0)
+    return float(np.minimum(gaps_s, MOST_SILENT * round_s).sum()) / round_s
 
 
 def not_captured(segments: Segments) -> float:

@@ -23,6 +23,8 @@ Seconds = NDArray[np.float64]
 SYN, ACK, MSS, STAMP_BYTES = 2, 16, 2, 12
 TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
 COLUMNS = ("t_s", "data", "ack", "flags", "window", "tsval", "tsecr")
+LEAST_FULL, SHARE_FULL = 500, 0.5  # bytes; of the segments that must be multiples of what a full one holds
+MOST_SIZES = 200
 HEAD_BYTES = 60  # of TCP, with all options
 ETHERNET_IP = bytes([0] * 12) + b"\x08\x00\x45" + bytes([0] * 19)  # what decoding in columns expects before TCP
 
@@ -99,9 +101,25 @@ def _once(packets: list[Packet]) -> tuple[list[Packet], int]:
     return kept, far
 
 
+def full_bytes(segments: Segments) -> int | None:
+    """Return how much a full segment holds: the MSS, or less where the path or more options let no more through.
+
+    What is cut into such segments, or merged of them, is a multiple of one.
+    """
+    most, length = segments.mss_bytes, segments.length
+    sizes, counts = np.unique(length[length >= LEAST_FULL], return_counts=True)
+    if not most or most < LEAST_FULL or not len(sizes):
+        return most
+    frequent, enough = np.argsort(counts)[-MOST_SIZES:], SHARE_FULL * counts.sum()
+    candidates = np.arange(LEAST_FULL, most + 1)
+    multiples = (sizes[frequent, None] % candidates == 0).T @ counts[frequent]
+    best = int(np.flatnonzero(multiples == multiples.max())[-1])
+    return most if multiples[-1] >= enough or multiples[best] < enough else int(candidates[best])
+
+
 def in_full_segments(segments: Segments) -> Segments:
     """Return a sender's segments as its network card cuts them (TSO): each at most one MSS, all sent at once."""
-    most = segments.mss_bytes
+    most = full_bytes(segments)
     pieces = np.maximum(-(-segments.length // most), 1) if most else np.ones(len(segments.length), dtype=np.int64)
     if not most or (pieces == 1).all():
         return segments

@@ -61,9 +61,9 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
             say(console, f"{sender}: {', '.join(names)} refused: {reason}")
 
 
-def show_link(inferred: Inferred, side: str, console: Console) -> None:
-    """Print the link."""
-    for line in link_lines(inferred, side):
+def show_link(inferred: Inferred, side: str, notes: list[str], console: Console) -> None:
+    """Print the link, and what was noted while the file was read."""
+    for line in [*link_lines(inferred, side), *notes]:
         say(console, line)
 
 
@@ -103,7 +103,7 @@ def _varying(inferred: Inferred) -> list[str]:
 
 def _running_apart(inferred: Inferred) -> list[str]:
     """Return that the base RTT rests on moments far from each other, between which the clocks ran apart."""
-    if not inferred.apart_ms:
+    if not inferred.runs_apart:
         return []
     words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
     return [f"the way up changes steadily, as between two clocks that run apart: {words}"]

@@ -36,6 +36,8 @@ class Known:
     most_window: int = 10_000  # packets
     size_bytes: int = 6_000_000
     calls: bool = False  # 40 kB every half second instead of a bulk
+    call_pkts: int = 28
+    call_s: float = 0.5
     receive_window: int = 8_000_000
     window_scale: bool = True  # of the server too: without it none holds
     ack_every: int = 2  # packets, behind the first 40
@@ -84,7 +86,7 @@ class Download:
         self.expected, self.recent_client, self.recent_server = 0, 0, 0
         self.unacked, self.begun = 0, 0
         self.total = self.known.size_bytes // MSS
-        self.limit = 28 if self.known.calls else self.total
+        self.limit = self.known.call_pkts if self.known.calls else self.total
         self._handshake()
         while self.events:
             t_s, _, action, arguments = heapq.heappop(self.events)
@@ -127,10 +129,10 @@ class Download:
         self._at(3 * way_s, self._send)
         if self.known.calls:
             for call in range(1, 20):
-                self._at(0.5 * call, self._call)
+                self._at(self.known.call_s * call, self._call)
 
     def _call(self, t_s: float) -> None:
-        self.limit += 28
+        self.limit += self.known.call_pkts
         self._send(t_s)
 
     def _send(self, t_s: float) -> None:

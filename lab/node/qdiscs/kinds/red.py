@@ -21,9 +21,24 @@ from lab.node.qdiscs.qdisc_kind import (
 
 
 def _burst_pkts(values: Values, at: Bottleneck) -> int:
-    least, most = (round(values[name] * at.buffer_bytes) for name in ("min_share", "max_share"))
-    burst_pkts: int = round((2 * least + most) / (3 * FRAME_BYTES)) + 1  # as tc-red(8) advises
-    return burst_pkts
+    return _advised_pkts(*_thresholds(values, at.buffer_bytes))
+
+
+def _thresholds(values: Values, buffer_bytes: int) -> tuple[int, int]:
+    return round(values["min_share"] * buffer_bytes), round(values["max_share"] * buffer_bytes)
+
+
+def _advised_pkts(least: int, most: int) -> int:
+    return round((2 * least + most) / (3 * FRAME_BYTES)) + 1  # tc-red(8)
+
+
+def _average_fits(values: Values) -> bool:
+    """Return whether tc finds a weight (tc_red_eval_ewma) that the kernel takes (red_check_params)."""
+    least, most = _thresholds(values, values["buffer_bytes"])
+    burst_pkts = _advised_pkts(least, most)
+    behind_pkts = burst_pkts + 1 - least / FRAME_BYTES
+    weights = range(1, 32 - most.bit_length())  # as powers of two
+    return any(behind_pkts <= (1 - (1 - 0.5**bits) ** burst_pkts) * 2**bits for bits in weights)
 
 
 KIND = TcKind(
@@ -45,5 +60,12 @@ KIND = TcKind(
     ),
     queue="Random early detection; both thresholds are shares of the buffer.",
     rules=(Rule("a min_share below max_share", lambda values: values["min_share"] < values["max_share"]),),
+    buffer_rules=(
+        Rule(
+            f"one whose min_share of the buffer is more than {FRAME_BYTES} bytes",
+            lambda values: _thresholds(values, values["buffer_bytes"])[0] > FRAME_BYTES,
+        ),
+        Rule("one whose max_share the kernel's average can follow: take a smaller share or buffer", _average_fits),
+    ),
     details=True,
 )

@@ -205,6 +205,13 @@ def test_an_encrypted_zip_is_one_line(tmp_path: Path, small: Assignment) -> None
     assert zipfile.ZipFile(file).namelist() == ["own.c"]
 
 
+def test_a_member_of_a_zip_without_a_name_is_no_file_of_the_assignment(tmp_path: Path, small: Assignment) -> None:
+    file = zipped(tmp_path / "in.zip", {"nameless": b"", "own.c": OWN})
+    file.write_bytes(file.read_bytes().replace(b"nameless", b"\0ameless"))
+    found = open_submission(file, small, "s1")
+    assert found.files == {"own.c": OWN}
+
+
 def test_of_two_files_of_one_name_the_outer_one_is_read(tmp_path: Path, small: Assignment) -> None:
     found = open_submission(zipped(tmp_path / "in.zip", {"old/own.c": b"// old\n", "own.c": OWN}), small, "s1")
     assert found.files == {"own.c": OWN}

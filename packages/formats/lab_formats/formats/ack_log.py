@@ -11,6 +11,7 @@ Row 0 of the recording is the time at which the first data segment was sent: the
 does not count what was acknowledged gives its round trips and what else it has, on the clock of its first ACK.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.counters import WRAP, Counts, clock_us, not_negative, sequence, total, whole
 from lab_formats.reading.table import Table, read_table
+from lab_formats.reading.text import lacks_end
 
 CLOCK = "now_us"
 TOTALS = ("bytes_acked", "total_delv_B")  # bytes acknowledged since the beginning
@@ -52,10 +54,11 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     """Read a log; `mss_bytes` where it names none, `initial_window_pkts` where it does not hold what was in flight."""
     if initial_window_pkts < 1 or (mss_bytes is not None and not LEAST_MSS <= mss_bytes <= MOST_MSS):
         raise field_error(path, "mss_bytes", mss_bytes, f"{LEAST_MSS} to {MOST_MSS}, and initial_window_pkts 1 or more")
-    whole_table = read_table(path)
+    whole_table, cut = _without_cut_end(read_table(path))
     _refuse_other_flows(whole_table)
     if not set(whole_table.frame.columns) & ACKED:
-        return _without_acked(whole_table, path.name, mss_bytes)
+        found = _without_acked(whole_table, path.name, mss_bytes)
+        return replace(found, notes=(*cut, *found.notes))
     table, early = _from_first_data(whole_table)
     t_us, acked = clock_us(table, CLOCK), _acked(table)
     mss, mss_notes = _mss(table, acked, mss_bytes)
@@ -70,8 +73,16 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     ]
     frame, notes = _on_clock(pl.DataFrame([pl.Series("t_s", t_us / 1e6), *columns]), initial_window_pkts * mss)
     _refuse_other_units(table, frame)
-    all_notes = (*early, *mss_notes, flight_note, *notes, *_limited(table))
+    all_notes = (*cut, *early, *mss_notes, flight_note, *notes, *_limited(table))
     return Recording(frame, "series", None, "ack-log", path.name, all_notes)
+
+
+def _without_cut_end(table: Table) -> tuple[Table, list[str]]:
+    """Leave out a last line without an end, whose last value may be cut: what logs each ACK ends each line."""
+    if table.frame.height < 2 or not lacks_end(table.file):
+        return table, []
+    kept = replace(table, frame=table.frame.head(-1))
+    return kept, ["The last line has no end, so that its last value may be cut: left out."]
 
 
 def _refuse_other_flows(table: Table) -> None:

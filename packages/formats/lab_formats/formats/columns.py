@@ -16,6 +16,7 @@ from lab_formats.reading.cell_units import without_units
 from lab_formats.reading.clock import Seconds, counted, dated, ordered, with_holes
 from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
 from lab_formats.reading.decimals import MARKS, with_points
+from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands, uneven
 from lab_formats.reading.spans import SIDES, Spans, spans_of
 from lab_formats.reading.table import Table
 from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_unit, parse_columns
@@ -68,7 +69,12 @@ def read(
     table, behind = without_units(found.table, specs, missing + lost)
     unstated = _unstated(found.table, table, specs)
     table, points = with_points(table, _numbered(specs), decimal, missing + lost)
-    points = [*behind, *unstated, *points]
+    points = [
+        *behind,
+        *unstated,
+        *points,
+        *(thousands(table, _numbered(specs), found.separator) if not decimal else ()),
+    ]
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []
@@ -81,12 +87,20 @@ def read(
         raise field_error(path, "labels", ",".join(labels), "left out: a series has numbers only")
     clock = _Clock(table, specs, step_s, interval)
     frame, more, length_s = (
-        _in_spans(table, clock.spans(), specs, values, holes)
+        _in_spans(table, clock.spans(holes), specs, values, holes)
         if clock.has_spans
         else _on_clock(table, clock, values, sort, same_time, holes)
     )
-    notes = (*about, *found.notes, *points, *clock.notes, *more)
+    notes = (*about, *found.notes, *points, *clock.notes, *more, *_doubts(table, specs, values))
     return Recording(frame, "series", meaning, "columns", path.name, notes, length_s)
+
+
+def _doubts(table: Table, specs: list[ColumnSpec], values: list[pl.Series]) -> list[str]:
+    """Return notes on what else of a table may make its series another one."""
+    used, made = [one.name for one in specs], {column.name for column in values}
+    lost = gaps(table, used) if "rtt_ms" in made and "lost" not in made else []
+    odd = [note for one in specs if one.becomes == "rtt_ms" for note in marks(table, one.name)]
+    return [*parties(table, used), *counters(values), *lost, *odd]
 
 
 class _Clock:
@@ -96,8 +110,8 @@ class _Clock:
         self.table, self.step_s, self.interval = table, step_s, interval
         named = {one.becomes: one for one in specs}
         self.times, self.durations = named.get("t_s"), named.get("duration_s")
-        amounts = any(one.unit in PER_INTERVAL for one in specs)
-        self.has_spans = bool(self.times is None or self.durations or interval or amounts)
+        self.amounts = any(one.unit in PER_INTERVAL for one in specs)
+        self.has_spans = bool(self.times is None or self.durations or interval or self.amounts)
         self.notes: tuple[str, ...] = ()
 
     def t_s(self) -> Seconds:
@@ -111,7 +125,7 @@ class _Clock:
         self.notes += tuple(notes)
         return t_s
 
-    def spans(self) -> Spans:
+    def spans(self, holes: str) -> Spans:
         """Return the rows' intervals."""
         lengths_s = None
         if self.durations is not None:
@@ -122,7 +136,8 @@ class _Clock:
                 raise self.table.error(self.table.row_of(row), self.durations.name, 0, "above 0")
         elif self.step_s is not None:
             lengths_s = pl.repeat(self.step_s, self.table.frame.height, dtype=pl.Float64, eager=True).to_numpy()
-        return spans_of(self.table, None if self.times is None else self.t_s(), lengths_s, self.interval)
+        clock_s, whole = None if self.times is None else self.t_s(), self.amounts or holes == "hold"
+        return spans_of(self.table, clock_s, lengths_s, self.interval, whole)
 
 
 def _wanted(path: Path, columns: str | None) -> Wanted:
@@ -171,7 +186,10 @@ def _on_clock(
     assert clock.times is not None
     name, unit = clock.times.name, clock.times.unit
     frame, notes = ordered(table, name, clock.t_s(), found, sort, same_time, resolution_s(unit))
-    if holes == "hold" or not any(column in RATES for column in frame.columns):
+    if not any(column in RATES for column in frame.columns):
+        return frame, notes, None
+    notes = [*notes, FROM_ITS_TIME]
+    if holes == "hold":
         return frame, notes, None
     frame, late = with_holes(frame)
     return frame, [*notes, *late], None
@@ -190,7 +208,7 @@ def _in_spans(
             table.row_of(int(back[0]) + spans.first), "interval", "its begin", "later than that of the line before"
         )
     columns = [column / spans.lengths_s if column.name in amounts else column for column in kept]
-    frame, notes = pl.DataFrame([pl.Series("t_s", spans.starts_s), *columns]), list(spans.notes)
+    frame, notes = pl.DataFrame([pl.Series("t_s", spans.starts_s), *columns]), [*spans.notes, *uneven(spans.lengths_s)]
     if holes != "hold":
         frame, late = with_holes(frame, spans.ends_s)
         notes += late

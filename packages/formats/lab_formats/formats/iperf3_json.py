@@ -12,7 +12,7 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.iperf3_documents import tests_of
 from lab_formats.reading.iperf3_tests import GOODPUT, USER, Test, check_choices, cut_ramps, read_test
-from lab_formats.reading.iperf3_totals import believed, totals_of
+from lab_formats.reading.iperf3_totals import believed, totals_of, written
 from lab_formats.reading.ramp import RULE
 
 BEGIN = re.compile(r"^[\s\[]*\{", re.MULTILINE)  # a warning may stand above it, or a list around it
@@ -50,7 +50,7 @@ def read(
         tests, cut = cut_ramps(tests)
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")
     frame = _on_one_clock(path, tests)
-    notes += [_meant(tests[0].udp), USER.format(user)]
+    notes += [_meant(tests[0].udp), *written(tests), USER.format(user)]
     return Recording(frame, "series", meaning, "iperf3-json", path.name, tuple(notes), float(frame["t_s"][-1]))
 
 

@@ -21,7 +21,7 @@ from lab_formats.reading.iperf3_tests import (
     loss_column,
     rate_column,
 )
-from lab_formats.reading.iperf3_totals import believed
+from lab_formats.reading.iperf3_totals import believed, written
 from lab_formats.reading.iperf_rows import BEGINS, HEADING, Row, Text, texts_of
 from lab_formats.reading.iperf_ways import Way, at_client, is_udp, ways_of
 from lab_formats.reading.ramp import RULE
@@ -56,7 +56,7 @@ def read(
     picked = _picked(path, texts, test)
     ways = ways_of(path, picked, at_client(texts[0]))
     (one,) = believed([(_test(path, ways, is_udp(picked), user), ways[0].totals)])
-    notes = [*one.notes, UDP_MEANS if one.udp else GOODPUT]
+    notes = [*one.notes, UDP_MEANS if one.udp else GOODPUT, *written([one])]
     if ramp == "cut" and not one.udp:
         (one,), cut = cut_ramps([one])
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")

@@ -11,6 +11,7 @@ from lab_formats.reading.delivery_lines import opportunities
 from lab_formats.reading.whole_numbers import SHORT_LINES, head_integers
 
 LATEST_START_MS = 3_600_000  # a recording begins near its own 0
+LATE_S = 5.0  # a link that is silent for longer at its begin is rather a piece of a longer file
 DIRECTIONS = {".down": "network to user", ".up": "user to network"}
 
 
@@ -28,6 +29,8 @@ def read(path: Path) -> Recording:
     frame = opportunities(path)
     direction = DIRECTIONS.get(path.suffix)
     notes = [f"Direction {path.suffix[1:]} by the file's suffix: {direction}."] if direction else []
+    if (begin_s := float(frame["t_s"][0])) > LATE_S:
+        notes.append(f"The first packet crosses at {begin_s:.3f} s, none before it: as mahimahi has it, in each loop.")
     notes.append(f"{frame['opportunities'].sum()} packets of 1500 bytes in {frame['t_s'][-1]:.3f} s.")
     return Recording(frame, "opportunities", "capacity", "mahimahi", path.name, tuple(notes))
 

@@ -12,13 +12,16 @@ from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
-from lab_formats.reading.copies import counted_once
+from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
+from lab_formats.reading.missing import behind_acks_share, missing_share
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
 
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
 MOST_ELSEWHERE = 0.01  # of the packets may be copies that are too late for one place
+MOST_BEHIND = 0.1  # of the segments: fewer are out of order, as with several queues of a card
+MOST_MISSING = 0.001  # of the bytes, without a word
 Talk = Flow | frozenset[bytes]
 MOST_BINS = 10_000_000  # 11 days in the usual steps
 
@@ -38,9 +41,13 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
     notes: list[str] = []
     seen = packets_of(path, notes)
-    packets, elsewhere = counted_once(seen)
-    if len(packets) < len(seen):
-        notes.append(f"{len(seen) - len(packets)} of {len(seen)} packets are copies of others: each is counted once.")
+    whole, translated = untranslated(seen)
+    if translated:
+        words = "each counts once, by the addresses that it has first"
+        notes.append(f"{translated} connections stand again under translated addresses (NAT): {words}.")
+    packets, elsewhere = counted_once(whole)
+    if len(packets) < len(whole):
+        notes.append(f"{len(whole) - len(packets)} of {len(whole)} packets are copies of others: each is counted once.")
     side = address_of(path, user) if user is not None else _opener(path, packets, notes)
     mine = [packet for packet in packets if side in (packet.source, packet.target)]
     if not mine:
@@ -48,7 +55,13 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if two_places := elsewhere > MOST_ELSEWHERE * len(packets):
         words = "two places: each counts where it was seen first, and no RTT is seen. Keep the file of one place"
         notes.append(f"{elsewhere} packets stand again over 1 ms later, for the capture shows {words}.")
-    samples = [] if two_places else round_trips(mine, side, notes)
+    if disorder := (behind := behind_acks_share(mine)) > MOST_BEHIND:
+        words = "its two ways have different clocks, so that no RTT is seen"
+        notes.append(f"{behind:.1%} of the segments stand behind their own acknowledgements: {words}.")
+    samples = [] if two_places or disorder else round_trips(mine, side, notes)
+    if (missing := missing_share(mine)) > MOST_MISSING:
+        words = "the rate is too low by at least as much. Capture headers only (-s 128 -B 65536)"
+        notes.append(f"{missing:.1%} of the bytes that were acknowledged were not captured: {words}.")
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
     if len(packets) > len(mine):
         notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
@@ -26,6 +26,7 @@ TAKEN = ("packet_sent", LOST, "packet_received")
 PASSED_OVER = 3  # numbers behind the largest acknowledged, from which a packet is lost (RFC 9002, 6.1.1)
 DELTA = ("delta", "relative_to_previous_event")
 LATEST, LARGEST, MOST_BYTES = 1e18, 2**62, 65_535
+LONGEST_RTT_MS = 10_000  # where no unit is stated: a log of us would have 1 s for 1 ms, and 10 s for 10
 UNITS_MS = {"ms": 1.0, "us": 1e-3}  # time_units of configuration or common_fields, until draft 2
 TIMES, KINDS = ("time", "relative_time", "delta_time"), ("name", "event", "event_type", "type")  # of event_fields
 SCHEMA = {
@@ -50,7 +51,11 @@ def fits(head: Head) -> bool:
 def read(path: Path) -> Recording:
     """Read a row for each ACK frame that acknowledges something new."""
     notes = list(NOTES)
-    events = list(_events(path, notes))
+    trace, records = _trace(path, notes)
+    vantage = trace.get("vantage_point")
+    if vantage and isinstance(vantage.value, dict) and vantage.value.get("type") == "network":
+        notes.append("It was logged in the network (vantage_point), not by an end: round trips are those from there.")
+    events = list(_events(trace, records))
     sender = _Sender(names_lost=any(name == LOST and _is_of_data(data) for _, name, data in events))
     for t_ms, name, data in events:
         sender.take(t_ms, name, data)
@@ -59,12 +64,19 @@ def read(path: Path) -> Recording:
             f"The log names no lost packets: {sender.passed_over} count as lost from the ACK on that acknowledges a "
             f"number {PASSED_OVER} or more above theirs (RFC 9002, 6.1.1)."
         )
+    if sender.probes:
+        words = "probes of the path's MTU, and no loss"
+        notes.append(f"{len(sender.probes)} lost packets were longer than any that arrived before: {words}.")
     if not sender.acked_bytes:
         raise UserError(f"{path}: events: must have packet_sent and ACK frames of 1-RTT packets: a sender's qlog")
     if sender.received_bytes > sender.sent_bytes:
         sizes = f"{sender.sent_bytes} bytes sent, {sender.received_bytes} received"
         raise UserError(f"{path}: events: must be those of the data's sender ({sizes}): take the other end's qlog")
     frame = pl.DataFrame(sender.rows, orient="row", schema=SCHEMA)
+    least_ms = frame["rtt_ms"].min()
+    if not _unit(trace) and isinstance(least_ms, float) and least_ms > LONGEST_RTT_MS:
+        rule = f"at most {LONGEST_RTT_MS / 1e3:g} s: times in ms, or time_units=us in common_fields"
+        raise field_error(path, "shortest round trip", f"{least_ms / 1e3:g} s", rule)
     if (np.diff(frame["t_s"].to_numpy()) < 0).any():
         raise UserError(f"{path}: time: must not go back")
     frame = frame.unique("t_s", keep="last", maintain_order=True)
@@ -83,6 +95,8 @@ class _Sender:
         self.lost_numbers: list[int] = []  # of them, sorted
         self.rows: list[tuple[float, int, float | None, int, int]] = []
         self.sizes: Counter[int] = Counter()
+        self.longest_acked = 0
+        self.probes: set[int] = set()  # of the lost ones: they tried whether the path takes longer packets
         self.acked_bytes = self.flight_bytes = self.sent_bytes = self.received_bytes = self.passed_over = 0
         self.newest = -1
 
@@ -117,8 +131,11 @@ class _Sender:
     def _lose(self, number: int) -> None:
         if number in self.sent:
             self.lost[number] = self.sent.pop(number)
-            self.flight_bytes -= self.lost[number][1]
+            size = self.lost[number][1]
+            self.flight_bytes -= size
             insort(self.lost_numbers, number)
+            if self.longest_acked and size > max(self.longest_acked, self.sizes.most_common(1)[0][0]):
+                self.probes.add(number)  # RFC 8899
 
     def _acknowledge(self, t_ms: float, ranges: list[tuple[int, int]]) -> None:
         largest = max((last for _, last in ranges), default=-1)
@@ -129,9 +146,12 @@ class _Sender:
         if not self.names_lost:
             self._pass_over(largest)
         if new:  # only the largest gives a round trip (RFC 9002, 5.1)
-            self.acked_bytes += sum(size for _, size in new.values())
+            sizes = [size for _, size in new.values()]
+            self.acked_bytes += sum(sizes)
+            self.longest_acked = max(self.longest_acked, *sizes)
             rtt_ms = t_ms - new[largest][0] if largest in new else None
-            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, len(self.lost)))
+            lost = len(self.lost) - len(self.probes)
+            self.rows.append((t_ms / 1e3, self.acked_bytes, rtt_ms, self.flight_bytes, lost))
 
     def _pass_over(self, largest: int) -> None:
         passed = list(self._until(largest - PASSED_OVER))
@@ -155,6 +175,7 @@ class _Sender:
         """Take out of the lost numbers those of a range."""
         place = slice(bisect_left(self.lost_numbers, first), bisect_right(self.lost_numbers, last))
         found, self.lost_numbers[place] = self.lost_numbers[place], []
+        self.probes.difference_update(found)
         return found
 
 
@@ -180,8 +201,8 @@ def _ranges(frame: Node) -> Iterator[tuple[int, int]]:
         yield ends[0], ends[-1]
 
 
-def _events(path: Path, notes: list[str]) -> Iterator[tuple[float, str, Node]]:
-    """Yield time, name without its schema, and data of each event; `documents` passes over the record separators."""
+def _trace(path: Path, notes: list[str]) -> tuple[Node, list[Node]]:
+    """Return a log's trace and its events; `documents` passes over the record separators."""
     found = documents(path, notes=notes)
     if not found:
         raise UserError(f"{path}: content: must be JSON of qlog")
@@ -192,14 +213,18 @@ def _events(path: Path, notes: list[str]) -> Iterator[tuple[float, str, Node]]:
             raise traces.refuse("a list of one trace: one connection")
         if len(found) != 1:
             raise found[1].refuse("absent: one JSON document, of one connection, a file")
-        trace, events = whole[0], list(whole[0].at("events").items())
-    else:
-        trace, events = found[0].at("trace"), found[1:]
+        return whole[0], list(whole[0].at("events").items())
+    return found[0].at("trace"), found[1:]
+
+
+def _events(trace: Node, events: list[Node]) -> Iterator[tuple[float, str, Node]]:
+    """Yield time, name without its schema, and data of each event."""
     fields = trace.get("event_fields")
     columns = [str(each.value).lower() for each in fields.items()] if fields else []
     common = trace.get("common_fields")
     form = common.get("time_format") if common else None
-    added, unit_ms = "delta_time" in columns or (form is not None and form.value in DELTA), _unit_ms(trace)
+    added, unit = "delta_time" in columns or (form is not None and form.value in DELTA), _unit(trace)
+    unit_ms = UNITS_MS[unit.value] if unit else 1.0
     t_ms, groups = 0.0, set()
     for event in events:
         if event.value in ([], {}):  # early converters end their list with an empty event
@@ -217,12 +242,13 @@ def _events(path: Path, notes: list[str]) -> Iterator[tuple[float, str, Node]]:
             yield t_ms, kind, data or event.at("data")
 
 
-def _unit_ms(trace: Node) -> float:
+def _unit(trace: Node) -> Node | None:
+    """Return the unit of times that a log states."""
     parts = (trace.get(name) for name in ("configuration", "common_fields"))
     unit = next((unit for part in parts if part and part.value and (unit := part.get("time_units"))), None)
     if unit and unit.value not in UNITS_MS:
         raise unit.refuse(" or ".join(UNITS_MS))
-    return UNITS_MS[unit.value] if unit else 1.0
+    return unit
 
 
 def _members(event: Node) -> dict[str, Node]:

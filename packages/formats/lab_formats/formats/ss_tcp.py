@@ -12,13 +12,13 @@ from typing import Any
 
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S, MOST_BYTES, SLOWEST_MS
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
 from lab_formats.reading.tcp_info import COARSE, limits, series
-from lab_formats.reading.text import line_error, read_lines
+from lab_formats.reading.text import lacks_end, line_error, read_lines
 
 CLOCK = re.compile(r"\d{9,10}\.\d+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)")  # of date -Ins, --rfc-3339=ns
@@ -28,6 +28,7 @@ STATES = "ESTAB|CLOSE-WAIT|FIN-WAIT-\\d|CLOSING|LAST-ACK|TIME-WAIT"
 SOCKET = re.compile(rf"(?:tcp\s+)?(?:(?:{STATES})\s+)?\d+\s+\d+\s+(\S+:\S+)\s+(\S+:\S+)")  # of one state: without it
 FIELDS = {
     "acked_bytes": r"\bbytes_acked:(\d+)",
+    "received_bytes": r"\bbytes_received:(\d+)",
     "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
     "least_rtt_ms": r"\bminrtt:(\d+(?:\.\d+)?)(?![\d.])",
     "unacked": r"\bunacked:(\d+)",
@@ -39,7 +40,11 @@ FIELDS = {
     "window_ms": r"\brwnd_limited:(\d+)ms",
 }
 LEAST = {"mss_bytes": 1}
-MOST = {"acked_bytes": MOST_BYTES, "rtt_ms": SLOWEST_MS, "least_rtt_ms": SLOWEST_MS, "mss_bytes": 65_535}
+MOST = {
+    **dict.fromkeys(("acked_bytes", "received_bytes"), MOST_BYTES),
+    **dict.fromkeys(("rtt_ms", "least_rtt_ms"), SLOWEST_MS),
+    "mss_bytes": 65_535,
+}
 NEEDED = ("acked_bytes", "rtt_ms", "cwnd_pkts", "mss_bytes")
 Rows = list[dict[str, Any]]
 
@@ -55,6 +60,9 @@ def read(path: Path) -> Recording:
     if not found:
         raise UserError(f"{path}: content: must hold lines of ss -tin with bytes_acked, of a sender")
     name, rows = max(found.items(), key=lambda each: each[1][-1]["acked_bytes"])
+    if (rows[-1]["received_bytes"] or 0) > rows[-1]["acked_bytes"]:
+        rule = f"below bytes_acked ({rows[-1]['acked_bytes']:.0f}): readings at the data's sender"
+        raise field_error(path, "bytes_received", f"{rows[-1]['received_bytes']:.0f}", rule)
     frame = pl.DataFrame(rows, infer_schema_length=None).unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(
         pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))),
@@ -65,6 +73,7 @@ def read(path: Path) -> Recording:
     shown = name or "without addresses"
     notes = [COARSE, *limits(frame), f"Connection {shown}, from {rows[0]['t_s'] - first_s:.1f} s on."]
     notes += [f"{other} other connections: left out."] * bool(other)
+    notes += ["The last line has no end, so that its last value may be cut: left out."] * lacks_end(path)
     return Recording(series(frame), "series", None, "ss", path.name, tuple(notes))
 
 
@@ -73,7 +82,7 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     now_s: float | None = None
     first_s, socket, prints = 0.0, "", 0
     again: Counter[str] = Counter()  # how often a socket's ports were used again
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(_whole_lines(path), 1):
         if (read_s := _clock_s(line.strip())) is not None:
             before_s, now_s, prints = now_s, read_s, prints + 1
             if before_s is not None and now_s < before_s:
@@ -96,6 +105,11 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
             found[_named(socket, again)].append(row)
             socket = ""
     return dict(found), first_s
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """Return the lines without a last one that has no end: it may be cut within a number."""
+    return read_lines(path)[: -1 if lacks_end(path) else None]
 
 
 def _twice(path: Path, number: int, socket: str) -> UserError:

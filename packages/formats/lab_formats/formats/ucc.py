@@ -9,7 +9,8 @@ import polars as pl
 from lab.base.errors import field_error
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
-from lab_formats.reading.clock import dated, ordered
+from lab_formats.reading.clock import dated, ordered, with_holes
+from lab_formats.reading.doubts import parties
 from lab_formats.reading.table import read_table
 
 NAMES = frozenset({"Timestamp", "DL_bitrate", "UL_bitrate", "State", "NetworkMode"})
@@ -48,11 +49,14 @@ def read(path: Path, *, zeros: Literal["stall", "missing"] = "stall") -> Recordi
         table.column("PINGLOSS", "loss_pct", missing=NO_PROBE),
     ]
     frame, notes = ordered(table, "Timestamp", dated(table, "Timestamp", CLOCK), columns, same="spread")
+    frame, holes = with_holes(frame)
     notes += [
+        *holes,
         f"{(state == IDLE).sum()} rows without a connection in use (State I): rates missing: no demand.",
         f"{stopped.sum()} rows of rate 0 while connected: a stall or a pause between downloads; taken as {zeros}.",
         f"{columns[2].count()} rows with a ping, beside the download: the RTT contains its queue.",
     ]
+    notes += parties(table, ())
     return Recording(frame, "series", "goodput", "ucc", path.name, tuple(notes))
 
 

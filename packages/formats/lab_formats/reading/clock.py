@@ -120,7 +120,8 @@ def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.D
         pl.Series("t_s", ends_s[holes]), *(pl.lit(None, frame[c].dtype).alias(c) for c in frame.columns[1:])
     )
     missing_s = float((t_s[holes + 1] - ends_s[holes]).sum())
-    note = f"{len(holes)} holes ({rule}), {missing_s:.1f} s together: missing, a row without values begins each."
+    note = f"{len(holes)} holes ({rule}), {missing_s:.1f} s together: missing, a row without values begins each; "
+    note += "a link made of them keeps the value before."
     return pl.concat([frame, empty]).sort("t_s"), [note]
 
 

@@ -7,11 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any
 
-from lab_formats.reading.packets import Packet
+from lab_formats.reading.packets import Flow, Packet
 
 ELSEWHERE_S = 2.0  # most between two interfaces: a queue may lie between them
 SAME_PLACE_S = 1e-3  # most between two copies of which nothing shows where they were seen
 TCP_BYTES, STAMPS = 20, b"\x08\x0a"  # the option's kind and length (RFC 7323)
+PORT_BYTES, CHECKSUM_AT, URGENT_AT = 4, 16, 18  # in TCP's header: what a translator of addresses changes
+LEAST_TRANSLATED = 10  # segments: fewer may be the same by chance, as of a scan
 SHARE = 0.5  # of a way's packets: what is sent again is less, and other numbers stand in it
 Way = tuple[Any, bytes]  # a conversation and the source of its packets
 TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
@@ -20,6 +22,33 @@ TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
 def counted_once(packets: list[Packet]) -> tuple[list[Packet], int]:
     """Return packets, in the order of time, without their copies; and how many of these another place showed."""
     return _of_one_pass(of_one_interface(packets))
+
+
+def untranslated(packets: list[Packet]) -> tuple[list[Packet], int]:
+    """Leave out connections that stand again under other addresses (NAT), and count them.
+
+    No two connections have the same numbers; of those that do, the one that stands first counts.
+    """
+    contents: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
+    owner: dict[Hashable, Flow] = {}
+    same: Counter[tuple[Flow, Flow]] = Counter()
+    for packet in packets:
+        if packet.flow and (content := _numbers(packet)) not in contents[packet.flow]:
+            contents[packet.flow].add(content)
+            if (first := owner.setdefault(content, packet.flow))[::2] != packet.flow[::2]:  # other hosts
+                same[first, packet.flow] += 1
+    again = {
+        flow
+        for (first, flow), count in same.items()
+        if count >= LEAST_TRANSLATED and _most(count, min(len(contents[first]), len(contents[flow])))
+    }
+    return [packet for packet in packets if packet.flow not in again], len(again)
+
+
+def _numbers(packet: Packet) -> Hashable:
+    """Return what of a segment no translator of addresses changes."""
+    header = packet.header
+    return header[PORT_BYTES:CHECKSUM_AT], header[URGENT_AT:], packet.end - packet.seq
 
 
 def of_one_interface(packets: list[Packet]) -> list[Packet]:

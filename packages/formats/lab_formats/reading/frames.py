@@ -18,10 +18,11 @@ PCAP = {
     0xA1B2CD34: (10**6, 24),
 }  # ticks per s, bytes of a record head
 SECTION, BYTE_ORDER = 0x0A0D0D0A, 0x1A2B3C4D
-INTERFACE, OLD_PACKET, SIMPLE_PACKET, PACKET = 1, 2, 3, 6
+INTERFACE, OLD_PACKET, SIMPLE_PACKET, STATISTICS, PACKET = 1, 2, 3, 5, 6
 MAGICS = tuple(struct.pack(f"{order}I", magic) for magic in (*PCAP, SECTION) for order in "<>")
 PCAP_HEAD, BLOCK_LEAST, INTERFACE_HEAD, PACKET_HEAD = 24, 12, 16, 28
 TSRESOL, FCSLEN, TSOFFSET = 9, 13, 14  # options of an interface
+STATISTICS_HEAD, DROPPED = 20, (5, 7)  # options of its statistics: what it dropped, and what the system did
 LINK_TYPE, FCS_KNOWN = 0x03FFFFFF, 1 << 26  # of a pcap file's last field; above them 16-bit words of the FCS
 LEAST_FCS_BITS = 16  # the format has its length in bits, and its example in bytes: writers differ
 LONGEST = 1 << 24  # bytes of a record, as in libpcap
@@ -85,10 +86,12 @@ def _of_pcapng(path: Path, data: bytes, notes: list[str]) -> Iterator[Frame]:
     order, at, block = "<", 0, 0
     interfaces: list[Interface] = []
     known = 0  # interfaces of all sections
+    dropped: dict[tuple[int, int], int] = {}  # by interface and option; a later count has the earlier ones
     while at < len(data):
         block += 1
         if at + BLOCK_LEAST > len(data):
-            return notes.append(_cut("block", block))
+            notes.append(_cut("block", block))
+            break
         if data[at : at + 4] in MAGICS[-2:]:
             order = "<" if struct.unpack_from("<I", data, at + 8)[0] == BYTE_ORDER else ">"
             interfaces = []
@@ -98,13 +101,16 @@ def _of_pcapng(path: Path, data: bytes, notes: list[str]) -> Iterator[Frame]:
                 f"{path}: block {block}", "length", length, f"a multiple of 4 from 12 to {LONGEST}: {RULE}"
             )
         if at + length > len(data):
-            return notes.append(_cut("block", block))
+            notes.append(_cut("block", block))
+            break
         body = data[at : at + length - 4]
         if data[at + length - 4 : at + length] != data[at + 4 : at + 8]:
             raise UserError(f"{path}: block {block}: ends with another length than it begins with: {RULE}")
         if kind == INTERFACE:
             interfaces.append(_interface(path, body, order, known))
             known += 1
+        elif kind == STATISTICS and len(body) >= STATISTICS_HEAD:
+            dropped |= _dropped(body, order, known - len(interfaces))
         elif kind in (PACKET, OLD_PACKET):
             yield _packet(path, block, body, order, interfaces)
         elif kind == SIMPLE_PACKET:
@@ -112,7 +118,26 @@ def _of_pcapng(path: Path, data: bytes, notes: list[str]) -> Iterator[Frame]:
                 f"{path}: block {block}: is a packet without a time: must be a capture whose packets have one"
             )
         at += length
-    return None
+    if count := sum(dropped.values()):
+        notes.append(f"{count} packets were dropped where they were captured, by the file's count: not in the rate.")
+
+
+def _dropped(body: bytes, order: str, before: int) -> dict[tuple[int, int], int]:
+    """Read what an interface's statistics count as dropped; `before`: interfaces of the sections before."""
+    (number,) = struct.unpack_from(f"{order}I", body, 8)
+    options = _options(body, STATISTICS_HEAD, order)
+    counts = {code: options[code] for code in DROPPED if len(options.get(code, b"")) == 8}
+    return {(before + number, code): struct.unpack(f"{order}Q", each)[0] for code, each in counts.items()}
+
+
+def _options(body: bytes, at: int, order: str) -> dict[int, bytes]:
+    """Read a block's options; of several alike the first counts."""
+    found: dict[int, bytes] = {}
+    while at + 4 <= len(body):
+        code, length = struct.unpack_from(f"{order}HH", body, at)
+        found.setdefault(code, body[at + 4 : at + 4 + length])
+        at += 4 + (length + 3) // 4 * 4
+    return found
 
 
 def _packet(path: Path, block: int, body: bytes, order: str, interfaces: list[Interface]) -> Frame:
@@ -136,12 +161,7 @@ def _interface(path: Path, body: bytes, order: str, number: int) -> Interface:
     if len(body) < INTERFACE_HEAD:
         raise field_error(path, "interface", number, f"described in 20 bytes at least: {RULE}")
     (link,) = struct.unpack_from(f"{order}H", body, 8)
-    found: dict[int, bytes] = {}
-    at = INTERFACE_HEAD
-    while at + 4 <= len(body):
-        code, length = struct.unpack_from(f"{order}HH", body, at)
-        found.setdefault(code, body[at + 4 : at + 4 + length])
-        at += 4 + (length + 3) // 4 * 4
+    found = _options(body, INTERFACE_HEAD, order)
     resolution = (found.get(TSRESOL) or b"\x06")[0]
     ticks_per_s = 1 << (resolution & 0x7F) if resolution & 0x80 else 10**resolution
     offset = found.get(TSOFFSET, b"")

@@ -23,6 +23,7 @@ USER = "The {} is taken to be the link's user, which makes the direction."
 OMITTED = "The first interval after the omitted ones begins at 0, where iperf3 restarts its clock (it wrote {:g} s)."
 LATEST_S = 1e11
 HAIR = 0.1  # of the usual interval: a last one that is shorter is where the clock ran over, and its rate means nothing
+ODD = 0.2  # of what was carried: rate times time is otherwise as near to it as three digits are
 OTHER_WAY = {"rate_down_mbps": "rate_up_mbps", "rate_up_mbps": "rate_down_mbps"}
 REVERSE = "sum_bidir_reverse"  # the sum of what flows from the server, in a two-way test
 
@@ -96,7 +97,7 @@ def read_test(document: Node, number: int, user: str) -> Test:
     kept = [one for one in intervals if not _is_set(one.at("sum"), "omitted")]
     sums = [one.at("sum") for one in kept]
     starts, ends = (np.array([one.at(key).number(0, LONGEST_S) for one in sums]) for key in ("start", "end"))
-    late = bool(kept) and len(kept) < len(intervals) and is_late(starts[0], ends[0])
+    late = bool(kept) and len(kept) < len(intervals) and _begins_late(sums[0], starts[0], ends[0])
     words = [OMITTED.format(starts[0])] if late else []
     starts[: int(late)] = 0.0
     _check_times(document, sums, starts, ends)
@@ -122,9 +123,20 @@ def _is_set(node: Node, key: str) -> bool:
     return flag is not None and flag.value in (1, True)
 
 
-def is_late(start_s: float, end_s: float) -> bool:
-    """Return whether an interval after the omitted ones has the begin of the clock before its restart."""
-    return bool(end_s - start_s < HAIR * end_s)
+def is_late(start_s: float, end_s: float, rate_mbps: float, size_mbit: float) -> bool:
+    """Return whether an interval after the omitted ones has the begin of the clock before its restart.
+
+    Its rate then is of no interval: the bytes are those since the restart, the time is that since the begin as written.
+    """
+    length_s = end_s - start_s
+    odd = start_s > 0 and abs(size_mbit - rate_mbps * length_s) > ODD * size_mbit > 0
+    return bool(length_s < HAIR * end_s or odd)
+
+
+def _begins_late(first: Node, start_s: float, end_s: float) -> bool:
+    rate_mbps, carried = first.at("bits_per_second").number(0, INFINITE) / 1e6, first.get("bytes")
+    size_mbit = carried.number(0, INFINITE) * 8 / 1e6 if carried else 0.0
+    return is_late(start_s, end_s, rate_mbps, size_mbit)
 
 
 def _rates(sums: list[Node], late: bool) -> Numbers:

@@ -13,6 +13,12 @@ from lab_formats.reading.iperf3_tests import Test
 ALIKE = 0.9  # a TCP sender's intervals are believed where at least this share of what was sent is known to have arrived
 
 
+WRITTEN = (
+    "Its intervals are what the sender wrote to its socket, whose buffer fills first: "
+    "early ones may exceed what arrived."
+)
+
+
 @dataclass(frozen=True)
 class Totals:
     """A test's sums at its end: what was sent and received, when the receiver ended, and the share that was lost."""
@@ -32,6 +38,11 @@ def believed(tests: list[tuple[Test, Totals | None]]) -> list[Test]:
     """
     proxied = any(total and not test.udp and 0 < total.got_bytes < ALIKE * total.sent_bytes for test, total in tests)
     return [_arrived(test, total, proxied) for test, total in tests]
+
+
+def written(tests: list[Test]) -> list[str]:
+    """Return a note where intervals of a TCP sender stand for what arrived."""
+    return [WRITTEN] * any(test.sent and not test.udp and len(set(test.rates_mbps)) > 1 for test in tests)
 
 
 def totals_of(document: Node, test: Test) -> Totals | None:

@@ -30,6 +30,7 @@ MBPS = {
     for what, size in (("bits", 1.0), ("Bytes", 8.0))
     for scale, factor in (("", 1e-6), ("K", 1e-3), ("M", 1.0), ("G", 1e3), ("T", 1e6))
 }
+COARSE = 0.02  # of a rate: iperf prints three digits of a transfer, but two decimals of a rate in a unit that -f sets
 IN_BYTES = {"KBytes": 1.024, "MBytes": 1.048576, "GBytes": 1.073741824, "TBytes": 1.099511627776}  # units of 2^10
 
 
@@ -100,20 +101,31 @@ def _row(path: Path, number: int, line: str, last: bool) -> Row | None:
         raise line_error(path, number, "text", line, "a line that iperf writes about one test")
     more, unit = match["more"].rstrip(), match["unit"]
     scale = MBPS[unit] * IN_BYTES.get(unit, 1.0)
+    start_s, end_s = (_number(path, number, name, match[name], LONGEST_S) for name in ("start", "end"))
+    rate = _number(path, number, "bitrate", match["rate"], FASTEST_MBPS / scale) * scale
+    size = _number(path, number, "transfer", match["size"], 1e18) * MBPS[match["of"]] * IN_BYTES.get(match["of"], 1.0)
     lost, retransmits = DATAGRAMS.match(more), RETRANSMITS.match(re.sub(WORDS, "", more))
     return Row(
         number,
         match["id"],
         match["role"],
-        _number(path, number, "start", match["start"], LONGEST_S),
-        _number(path, number, "end", match["end"], LONGEST_S),
-        _number(path, number, "bitrate", match["rate"], FASTEST_MBPS / scale) * scale,
-        _number(path, number, "transfer", match["size"], 1e18) * MBPS[match["of"]] * IN_BYTES.get(match["of"], 1.0),
+        start_s,
+        end_s,
+        _finer(rate, 10.0 ** -len(match["rate"].partition(".")[2]) * scale, size, end_s - start_s),
+        size,
         int(_number(path, number, "retr", retransmits["retr"], 1e9)) if retransmits else None,
         _counts(int(lost["lost"]), int(lost["all"])) if lost else None,
         bool(lost),
         (re.findall(WORDS, more) or [""])[-1],
     )
+
+
+def _finer(rate_mbps: float, step_mbps: float, size_mbit: float, length_s: float) -> float:
+    """Return what the transfer states of a rate that is printed in coarse steps, as of `-f g`, where both agree."""
+    if length_s <= 0 or step_mbps <= COARSE * rate_mbps:
+        return rate_mbps
+    stated_mbps = size_mbit / length_s
+    return stated_mbps if abs(stated_mbps - rate_mbps) <= step_mbps / 2 + COARSE * stated_mbps else rate_mbps
 
 
 def _counts(lost: int, of_all: int) -> tuple[int, int] | None:

@@ -6,12 +6,18 @@ from pathlib import Path
 
 from lab_formats.reading.iperf3_tests import HAIR, OMITTED, is_late
 from lab_formats.reading.iperf3_totals import Totals
-from lab_formats.reading.iperf_rows import LOCAL, Row, Text
+from lab_formats.reading.iperf_rows import BEGINS, LOCAL, Row, Text
 from lab_formats.reading.text import line_error
 
 FROM_SERVER = ("RX-C", "TX-S")
 SUMS = ("sender", "receiver")
+PORTS = ("5201", "5001")  # of servers, by default
+USUAL = 0.05  # of an interval: iperf2's last one, in which it waits, may be shorter or longer than the others
 DRAINED = "iperf2 waits at its end until all is acknowledged: its last interval, in which it wrote little, is left out."
+HEADLESS = (
+    "The text begins behind the lines that state which end wrote it and whether it is a download (-R): by its rows it "
+    "is the {}'s, and {}; compare the other end's text."
+)
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,15 @@ class Way:
 
 def is_udp(text: Text) -> bool:
     """Return whether a test is of UDP."""
-    return text.says("protocol: UDP", "UDP buffer size", "Total Datagrams", "Lost/Total", ", UDP port")
+    words = ("protocol: UDP", "UDP buffer size", "Total Datagrams", "Lost/Total", ", UDP port")
+    return text.says(*words) or any(row.receives for row in text.rows)
 
 
 def at_client(text: Text) -> bool:
     """Return whether a client wrote the text; a client of iperf2 may listen, too (`-d`, `-r`)."""
     if text.says("Accepted connection from"):
+        return False
+    if not _has_begin(text) and text.local and all(_port(line) in PORTS for line in text.local.values()):
         return False
     calls = [line for line in text.local.values() if "(reverse)" not in line and _port(line) != text.listens]
     return not text.listens or bool(calls)
@@ -44,7 +53,7 @@ def ways_of(path: Path, text: Text, client: bool) -> list[Way]:
     single = [row for row in every if not row.stream.startswith(("SUM", "FD"))]
     found = {way: [row for row in single if _from_server(text, row, client) == way] for way in (False, True)}
     if not single:  # of --sum-only
-        found[_from_server(text, every[0], client)] = every
+        found = {way: [row for row in every if _from_server(text, row, client) == way] for way in found}
     both = all(found.values())
     ways = []
     for way, rows in found.items():
@@ -53,7 +62,20 @@ def ways_of(path: Path, text: Text, client: bool) -> list[Way]:
         if rows:
             ways.append(_way(path, text, way, way != client, sums or rows, rows))
     ways.sort(key=lambda way: not way.sent)
-    return [replace(ways[0], notes=(*ways[0].notes, *late)), *ways[1:]]
+    return [replace(ways[0], notes=(*ways[0].notes, *late, *_headless(text, ways, client))), *ways[1:]]
+
+
+def _headless(text: Text, ways: list[Way], client: bool) -> tuple[str, ...]:
+    """Return a note where the lines above the intervals do not show the direction."""
+    if _has_begin(text) or len(ways) > 1 or any(row.role for row in text.rows):
+        return ()
+    end, way = "client" if client else "server", "a download" if ways[0].from_server else "an upload"
+    return (HEADLESS.format(end, way),)
+
+
+def _has_begin(text: Text) -> bool:
+    """Return whether a text has the lines that come before its connections; a server's later tests need none."""
+    return bool(text.listens) or text.says(*BEGINS, "Reverse mode", "(reverse)")
 
 
 def _port(local: str) -> str:
@@ -68,8 +90,18 @@ def _from_server(text: Text, row: Row, client: bool) -> bool:
     if row.stream.startswith("*") or "(reverse)" in local or text.says("Reverse mode"):
         return True
     if client:
-        return bool(text.listens) and _port(local) == text.listens
+        return (bool(text.listens) and _port(local) == text.listens) or (not _has_begin(text) and _received(text))
     return _sends(text)
+
+
+def _received(text: Text) -> bool:
+    """Return whether intervals are a receiver's: they state a loss, or only the summary counts retransmits."""
+    sums = _summaries(text.rows)
+    rows = [row for row in text.rows if row not in sums]
+    of_sender = any(row.word == "sender" and row.retransmits is not None for row in sums)
+    return bool(rows) and (
+        all(row.receives for row in rows) or (of_sender and all(row.retransmits is None for row in rows))
+    )
 
 
 def _sends(text: Text) -> bool:
@@ -91,7 +123,7 @@ def _way(path: Path, text: Text, from_server: bool, sent: bool, rows: list[Row],
         totals = _udp_totals(text, kept, stated[0] or stated[1])
     elif sent and kept:
         totals = _tcp_totals(sums)
-        if text.says("connected with", "Client connecting to") and _is_short(kept, 0.95 * kept[0].end_s):
+        if text.says("connected with", "Client connecting to") and _is_odd(kept):
             kept, notes = kept[:-1], (*notes, DRAINED)
     return Way(from_server, sent, kept, totals, notes)
 
@@ -116,12 +148,17 @@ def _begun_at_0(rows: list[Row]) -> tuple[list[Row], tuple[str, ...]]:
     for row in rows:
         if row.word == "(omitted)":
             continue
-        if (row.stream, row.role) in omitted and is_late(row.start_s, row.end_s):
+        if (row.stream, row.role) in omitted and is_late(row.start_s, row.end_s, row.rate_mbps, row.size_mbit):
             notes.append(OMITTED.format(row.start_s))
             row = replace(row, start_s=0.0, rate_mbps=row.size_mbit / row.end_s)
         omitted.discard((row.stream, row.role))
         found.append(row)
     return found, tuple(dict.fromkeys(notes))
+
+
+def _is_odd(rows: list[Row]) -> bool:
+    usual_s = rows[0].end_s - rows[0].start_s
+    return len(rows) > 1 and abs(rows[-1].end_s - rows[-1].start_s - usual_s) > USUAL * usual_s
 
 
 def _is_short(rows: list[Row], least_s: float) -> bool:

@@ -4,7 +4,15 @@
 import struct
 from collections.abc import Callable
 
-from lab_formats.reading.wifi_frames import NOT_DATA, after_prism, after_radiotap, type_at
+from lab_formats.reading.wifi_frames import (
+    BROKEN,
+    NOT_DATA,
+    after_prism,
+    after_radiotap,
+    is_broken,
+    number_of,
+    type_at,
+)
 
 IP4, IP6, PPPOE, VLANS, MPLS = 0x0800, 0x86DD, 0x8864, (0x8100, 0x88A8, 0x9100, 0x9200), (0x8847, 0x8848)
 LONGEST_LLC, SNAP, SNAP_BYTES = 1500, b"\xaa\xaa\x03\0\0\0", 6
@@ -13,7 +21,7 @@ FAMILIES = (2, 10, 24, 28, 30)  # AF_INET, and AF_INET6 of Linux, NetBSD, FreeBS
 PPP_IP, HDLC = (0x21, 0x57), (0x0F, 0x8F)
 NOT_IP = NOT_DATA
 ENCAPSULATED_BYTES, NETFILTER_PACKET = 12, 9
-SLL, SLL2, PKTAP = 113, 276, 258
+SLL, SLL2, PKTAP, RADIOTAP = 113, 276, 258, 127
 Place = tuple[int, int]  # interface and direction, 0 where the frame does not show it
 UNKNOWN: Place = (0, 0)
 
@@ -70,6 +78,10 @@ def _wifi(frame: bytes, at: int = 0) -> int:
     return kind_at if kind_at < 0 else by_type(frame, kind_at, kind_at + 2)
 
 
+def _radiotap(frame: bytes) -> int:
+    return BROKEN if is_broken(frame) else _wifi(frame, after_radiotap(frame))
+
+
 def _netfilter(frame: bytes) -> int:
     """Pass what netfilter states before the packet: parts with a length and a kind each."""
     at = 4
@@ -101,12 +113,19 @@ LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
     SLL2: ("Linux cooked v2", lambda frame: by_type(frame, 0, 20)),
     PKTAP: ("macOS packet tap", _pktap),
     105: ("IEEE 802.11", _wifi),
-    127: ("IEEE 802.11 with a radiotap header", lambda frame: _wifi(frame, after_radiotap(frame))),
+    RADIOTAP: ("IEEE 802.11 with a radiotap header", _radiotap),
     192: ("IEEE 802.11 with a PPI header", lambda frame: _wifi(frame, after_radiotap(frame))),
     119: ("IEEE 802.11 with a Prism header", lambda frame: _wifi(frame, after_prism(frame))),
     163: ("IEEE 802.11 with an AVS header", lambda frame: _wifi(frame, after_prism(frame))),
     109: ("OpenBSD encapsulated IP", lambda _: ENCAPSULATED_BYTES),
     239: ("Linux netfilter log", _netfilter),
+}
+AIR: dict[int, Callable[[bytes], int]] = {  # where the frame of 802.11 begins
+    105: lambda _: 0,
+    RADIOTAP: after_radiotap,
+    192: after_radiotap,
+    119: after_prism,
+    163: after_prism,
 }
 OTHERS = {
     3: "AX.25",
@@ -150,6 +169,11 @@ OTHERS = {
 def link_name(link: int) -> str:
     """Return a link type in words."""
     return LINKS[link][0] if link in LINKS else OTHERS.get(link, f"number {link} of tcpdump's list of link types")
+
+
+def on_air(link: int, frame: bytes) -> tuple[int, bool]:
+    """Return the number of a frame of 802.11, and whether it is sent again on the air; -1 of other frames."""
+    return number_of(frame, AIR[link](frame)) if link in AIR else (-1, False)
 
 
 def place(link: int, frame: bytes) -> Place:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lab.base.errors import UserError, field_error
 from lab_formats.reading.frames import Frame, frames
 from lab_formats.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
-from lab_formats.reading.link_layers import LINKS, link_name, place
+from lab_formats.reading.link_layers import LINKS, link_name, on_air, place
 from lab_formats.reading.text import read_bytes
 from lab_formats.reading.tunnels import inner_at
 from lab_formats.reading.wifi_frames import WHY
@@ -24,10 +24,13 @@ NOTES = {
     "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
     "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
     "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
+    "retried": "{} frames were sent again on the air (802.11) and stand twice: each counts once.",
+    "malformed": "{} packets state a TCP header of less than 20 bytes, and show no flow.",
     **{why: f"{{}} frames are {why}: left out." for why in WHY.values()},
 }
 ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
 HEAD_TCP = struct.Struct(">HHIIBB")
+TCP_OFFSET, TCP_WORDS = 12, 5  # the byte whose upper half is the header's length in words, and the least (RFC 9293)
 FIN, SYN, ACK = 1, 2, 16
 Flow = tuple[bytes, int, bytes, int]
 
@@ -56,6 +59,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     found: list[Packet] = []
     counts: Counter[str] = Counter()
     others: Counter[str] = Counter()  # link types that are not read
+    numbers: dict[int, int] = {}  # of frames of 802.11, by what they hold
     start_ns: int | None = None
     for frame in frames(path, read_bytes(path), notes):
         counts["frames"] += 1
@@ -70,7 +74,9 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
         except (struct.error, IndexError):
             counts["broken"] += 1
             continue
-        if packet:
+        if packet and _is_retry(frame, packet, numbers):
+            counts["retried"] += 1
+        elif packet:
             found.append(packet)
     if not found and others:
         rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
@@ -99,6 +105,16 @@ def address_of(path: Path, text: str) -> bytes:
         raise field_error(path, "user", text, "an IP address") from None
 
 
+def _is_retry(frame: Frame, packet: Packet, numbers: dict[int, int]) -> bool:
+    """Return whether a frame of 802.11 holds what one of the same number held: it was sent again on the air."""
+    number, retried = on_air(frame.interface.link, frame.data)
+    if number < 0:
+        return False
+    before = numbers.get(packet.identity)
+    numbers[packet.identity] = number
+    return retried and before == number
+
+
 def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     """Read the packet of a frame, where it is one of IP; IndexError or struct.error where it is cut."""
     link, data = frame.interface.link, frame.data
@@ -122,9 +138,9 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     if header.later_fragment:
         return packet
     if header.protocol == TCP:
-        if len(body) >= HEAD_TCP.size:
+        if len(body) >= HEAD_TCP.size and body[TCP_OFFSET] >> 4 >= TCP_WORDS:
             return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
-        counts["short"] += 1
+        counts["short" if len(body) < HEAD_TCP.size else "malformed"] += 1
     request = ECHO.get((header.protocol, body[0])) if len(body) >= 8 else None
     if request is None:
         return packet

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lab.base.errors import UserError, field_error
-from lab_formats.reading.clock import Seconds
+from lab_formats.reading.clock import HOLE_STEPS, Seconds
 from lab_formats.reading.table import Table
 
 SIDES = ("before", "after")  # a row states what was before its time, or what follows it
@@ -31,8 +31,14 @@ class Spans:
         return self.ends_s - self.starts_s
 
 
-def spans_of(table: Table, clock_s: Seconds | None, lengths_s: Seconds | None, side: str | None) -> Spans:
-    """Return the rows' intervals; at least one of clock and lengths is given."""
+def spans_of(
+    table: Table, clock_s: Seconds | None, lengths_s: Seconds | None, side: str | None, whole: bool = True
+) -> Spans:
+    """Return the rows' intervals; at least one of clock and lengths is given.
+
+    Where only the clock shows them, an interval over a pause of the recorder is as long as the others are, unless it
+    is to be the `whole` time between two rows, as of an amount.
+    """
     if clock_s is None:
         assert lengths_s is not None
         if side is not None:
@@ -40,7 +46,7 @@ def spans_of(table: Table, clock_s: Seconds | None, lengths_s: Seconds | None, s
         ends_s = np.cumsum(lengths_s)
         return Spans(np.concatenate([[0.0], ends_s[:-1]]), ends_s, 0, len(ends_s), ("Rows follow one another.",))
     if lengths_s is None:
-        return _between_rows(table, clock_s, side)
+        return _between_rows(table, clock_s, side, whole)
     side = side or _shown(table.file, clock_s, lengths_s)
     starts_s = clock_s - lengths_s if side == "before" else clock_s
     starts_s = starts_s - starts_s[0]
@@ -50,7 +56,7 @@ def spans_of(table: Table, clock_s: Seconds | None, lengths_s: Seconds | None, s
     return Spans(starts_s, ends_s, 0, len(clock_s), (_note(side), *note))
 
 
-def _between_rows(table: Table, clock_s: Seconds, side: str | None) -> Spans:
+def _between_rows(table: Table, clock_s: Seconds, side: str | None, whole: bool) -> Spans:
     """Return intervals from row to row: the first row ends none, the last begins none."""
     if side is None:
         rule = "before or after: whether a row's amount came since the row before, or until the next one"
@@ -60,9 +66,15 @@ def _between_rows(table: Table, clock_s: Seconds, side: str | None) -> Spans:
         raise UserError(f"{table.file}: content: must be at least two rows, which have an interval between them")
     first, last = (1, rows) if side == "before" else (0, rows - 1)
     left_out = "first" if side == "before" else "last"
-    begin_s = clock_s - clock_s[0]
+    starts_s, ends_s = clock_s[:-1], clock_s[1:]
+    usual_s = float(np.median(ends_s - starts_s))
+    late = (ends_s - starts_s > HOLE_STEPS * usual_s) & (not whole)
+    if side == "before":
+        starts_s = np.where(late, ends_s - usual_s, starts_s)
+    else:
+        ends_s = np.where(late, starts_s + usual_s, ends_s)
     notes = (_note(side), f"The {left_out} row is left out: the file does not state how long its interval is.")
-    return Spans(begin_s[:-1], begin_s[1:], first, last, notes)
+    return Spans(starts_s - starts_s[0], ends_s - starts_s[0], first, last, notes)
 
 
 def _note(side: str) -> str:

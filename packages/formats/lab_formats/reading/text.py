@@ -44,6 +44,11 @@ def read_lines(path: Path) -> list[str]:
     return read_text(path).rstrip().split("\n")
 
 
+def lacks_end(path: Path) -> bool:
+    """Return whether a text file's last line has no end, as where its writer was interrupted."""
+    return not read_text(path).endswith(("\n", "\r"))
+
+
 def line_error(file: Path | str, line: int, field: str, value: object, rule: str, place: str = "line") -> UserError:
     """Return the error of a refused value: `<file>: line N: <field>=<value>: must be <rule>`."""
     return field_error(f"{file}: {place} {line}", field, short(value), rule)

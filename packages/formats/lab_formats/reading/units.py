@@ -44,7 +44,7 @@ OWN = {
     "delay_ms": "ms",
     "loss_pct": "%",
 }
-PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+?)(?: *\[(?P<unit>[^\]]*)\])?$")
+PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+(?:\[[^\]]*\][^\[\]]+)*?)(?: *\[(?P<unit>[^\]]*)\])?$")
 DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
 
 

@@ -19,6 +19,9 @@ SEPARATORS = {"comma": ",", "tab": "\t", "blank": BLANK, "semicolon": ";", "bar"
 JSON = re.compile(r"\s*(\[\s*\{|\{)")
 STATED = re.compile(r'"?sep=(?P<mark>.)"?', re.IGNORECASE)  # Excel's first line
 MOST_TITLES = 30
+RING = (
+    "A dish's history is a ring: its oldest value stands at `current` modulo its length, which only you can see here."
+)
 Wanted = Callable[[Iterable[str]], bool]
 
 
@@ -29,13 +32,14 @@ class UserTable:
     table: Table
     named: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    separator: str = ""
 
 
 def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wanted) -> UserTable:
     """Read a table; `wanted` recognises the names of a header, which may stand in a comment.
 
-    A column without a name has that of its place, counted from 1. UserError where the first line shows several
-    separators and none is given.
+    A column without a name, or with one that no option can write, has that of its place, counted from 1. UserError
+    the first line shows several separators and none is given.
     """
     lines = text_lines(path)
     while len(lines) > 1 and not lines[-1].strip(" "):
@@ -67,7 +71,7 @@ def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wan
     names, more = _fitted(path, names, rows, kept)
     frame = _named(path, names, rows, header_at + 1).with_columns(_row=pl.Series(kept, dtype=pl.Int64))
     named = tuple(name for name in names if name)
-    return UserTable(Table(path, frame, 1, header_line=header_at + 1), named, (*notes, *more))
+    return UserTable(Table(path, frame, 1, header_line=header_at + 1), named, (*notes, *more), mark)
 
 
 def _titles(path: Path, lines: list[str], kept: list[int], separator: str | None, wanted: Wanted) -> int:
@@ -156,7 +160,7 @@ def _counts(first: pl.Series) -> bool:
 def _named(path: Path, names: list[str], rows: pl.Series, line: int) -> pl.DataFrame:
     if len(names) > MOST_COLUMNS:
         raise line_error(path, line, "columns", len(names), f"at most {MOST_COLUMNS}")
-    names = [name if names.count(name) == 1 else "" for name in names]  # which of two is meant, its place says
+    names = [name if names.count(name) == 1 and "," not in name else "" for name in names]  # its place says which
     placed = {place: name or str(place + 1) for place, name in enumerate(names) if name or str(place + 1) not in names}
     return pl.DataFrame([rows.list.get(place, null_on_oob=True).alias(name) for place, name in placed.items()])
 
@@ -169,7 +173,9 @@ def _of_json(path: Path) -> UserTable:
         raise UserError(f"{path}: content: must be a table with rows")
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = [pl.Series(name, [_text(row.get(name)) for row in rows], dtype=pl.String) for name in names]
-    return UserTable(Table(path, pl.DataFrame(columns), 1, "row"), tuple(names))
+    lists = found[0].value if isinstance(found[0].value, dict) else {}
+    notes = (RING,) * isinstance(lists.get("popPingLatencyMs"), list)
+    return UserTable(Table(path, pl.DataFrame(columns), 1, "row"), tuple(names), notes)
 
 
 def _rows(found: list[Node]) -> list[dict[str, Any]]:

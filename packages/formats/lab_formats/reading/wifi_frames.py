@@ -3,11 +3,18 @@
 
 import struct
 
-NOT_DATA, ENCRYPTED, AGGREGATED = -1, -2, -3
-WHY = {ENCRYPTED: "encrypted (802.11)", AGGREGATED: "aggregates of several packets (A-MSDU of 802.11)"}
+NOT_DATA, ENCRYPTED, AGGREGATED, BROKEN = -1, -2, -3, -4
+WHY = {
+    ENCRYPTED: "encrypted (802.11)",
+    AGGREGATED: "aggregates of several packets (A-MSDU of 802.11)",
+    BROKEN: "broken, as their check sequence shows (802.11)",
+}
 SNAP, HEADER_BYTES, ADDRESS_BYTES = b"\xaa\xaa\x03\0\0\0", 24, 6
 DATA, NO_CONTENT, QOS = 2, 4, 8  # the type, and bits of the subtype
-BOTH_WAYS, PROTECTED, ORDER, SEVERAL = 0x03, 0x40, 0x80, 0x80
+BOTH_WAYS, RETRY, PROTECTED, ORDER, SEVERAL = 0x03, 0x08, 0x40, 0x80, 0x80
+NUMBER_AT = 22  # of the frame's number, which a retry has again
+TIME_BIT, FLAGS_BIT, MORE_WORDS = 1, 2, 1 << 31  # of what a radiotap header says that it has
+BAD_FCS = 0x40
 
 
 def type_at(frame: bytes, at: int) -> int:
@@ -23,6 +30,24 @@ def type_at(frame: bytes, at: int) -> int:
             return AGGREGATED
         end += 2 + (4 if flags & ORDER else 0)
     return end + len(SNAP) if frame[end : end + len(SNAP)] == SNAP else NOT_DATA
+
+
+def is_broken(frame: bytes) -> bool:
+    """Return whether a radiotap header says that its frame's check sequence is wrong."""
+    at = 4
+    (present,) = words = struct.unpack_from("<I", frame, at)
+    while words[0] & MORE_WORDS:
+        at += 4
+        words = struct.unpack_from("<I", frame, at)
+    at += 4
+    if present & TIME_BIT:
+        at = (at + 7) // 8 * 8 + 8
+    return bool(present & FLAGS_BIT and frame[at] & BAD_FCS)
+
+
+def number_of(frame: bytes, at: int) -> tuple[int, bool]:
+    """Return a frame's number, and whether it is sent again on the air."""
+    return struct.unpack_from("<H", frame, at + NUMBER_AT)[0], bool(frame[at + 1] & RETRY)
 
 
 def after_radiotap(frame: bytes) -> int:

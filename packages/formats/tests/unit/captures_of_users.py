@@ -30,17 +30,22 @@ def ip6(source: str, target: str, segment: bytes, zero: bool = False) -> bytes:
 
 
 def download(
-    ip: Callable[..., bytes] = ip4, client: str = CLIENT, server: str = SERVER, size: int = 1448, zero: bool = False
+    ip: Callable[..., bytes] = ip4,
+    client: str = CLIENT,
+    server: str = SERVER,
+    size: int = 1448,
+    zero: bool = False,
+    seq: int = 1000,
 ) -> list[Timed]:
     packets = [
         (0.0, ip(client, server, tcp(4000, 80, 99, 0, 2, 0))),
-        (0.05, ip(server, client, tcp(80, 4000, 999, 100, 0x12, 0))),
-        (0.05001, ip(client, server, tcp(4000, 80, 100, 1000, 0x10, 0))),
+        (0.05, ip(server, client, tcp(80, 4000, seq - 1, 100, 0x12, 0))),
+        (0.05001, ip(client, server, tcp(4000, 80, 100, seq, 0x10, 0))),
     ]
     for number in range(60):
-        t_s, seq = 0.1 + number * 0.01, 1000 + number * size
-        packets.append((t_s, ip(server, client, tcp(80, 4000, seq, 100, 0x10, size), zero)))
-        packets.append((t_s + 1e-5, ip(client, server, tcp(4000, 80, 100, seq + size, 0x10, 0))))
+        t_s, at = 0.1 + number * 0.01, seq + number * size
+        packets.append((t_s, ip(server, client, tcp(80, 4000, at % 2**32, 100, 0x10, size), zero)))
+        packets.append((t_s + 1e-5, ip(client, server, tcp(4000, 80, 100, (at + size) % 2**32, 0x10, 0))))
     return packets
 
 

@@ -26,7 +26,7 @@ def modelled() -> Download:
 
 
 def frame_of(folder: Path, content: str, **options: Any) -> pl.DataFrame:
-    return importers.read(written(folder, content), **options).frame
+    return importers.read(written(folder, f"{content.rstrip()}\n"), **options).frame
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -58,7 +58,7 @@ def test_a_segment_that_overtook_a_lost_one_counts_as_delivered(tmp_path: Path) 
 
 def test_a_segment_counts_with_the_mss_of_its_time(tmp_path: Path) -> None:
     rows = ["now_us,bytes_acked,mss,rtt_us,tp_delivered", "0,536,536,600000,2", "9,1984,1448,600000,3"]
-    found = importers.read(written(tmp_path, "\n".join([*rows, "18,4880,1448,600000,5"])))
+    found = importers.read(written(tmp_path, "\n".join([*rows, "18,4880,1448,600000,5\n"])))
     assert found.frame["delivered_bytes"][1:].to_list() == [536, 1984, 4880]
     assert found.frame["mss_bytes"].unique().to_list() == [1448]
     assert "The MSS changes (2 sizes): the most frequent is used." in found.notes
@@ -106,7 +106,7 @@ def test_unknown_columns_are_left_out(tmp_path: Path) -> None:
 
 def test_several_acks_of_a_microsecond_are_the_last_of_them(tmp_path: Path) -> None:
     rows = ["now_us,bytes_acked,mss,rtt_us,retrans", "0,1308,1308,600000,0", "9,2616,1308,600001,1"]
-    found = importers.read(written(tmp_path, "\n".join([*rows, "9,3924,1308,600002,3"])))
+    found = importers.read(written(tmp_path, "\n".join([*rows, "9,3924,1308,600002,3\n"])))
     assert found.frame["acked_bytes"].to_list() == [0, 1308, 3924]
     assert found.frame["retransmits_pkts"].to_list() == [None, 0, 3]
     assert any(note.startswith("1 ACKs came in the microsecond of the next") for note in found.notes)
@@ -233,3 +233,11 @@ def test_a_log_with_a_few_bytes_changed(tmp_path: Path, form: str, changes: list
     content = text(modelled().acks[:40], form).encode()
     (tmp_path / "made").write_bytes(changed(content, changes))
     judge(tmp_path / "made", "ack-log")
+
+
+def test_a_last_line_without_an_end_is_left_out_with_a_note(tmp_path: Path) -> None:
+    """Its last value may be cut: the shortest round trip would be 0.5 ms."""
+    rows = "now_us,bytes_acked,mss,rtt_us\n0,1308,1308,50000\n9,2616,1308,51000\n"
+    found = importers.read(written(tmp_path, f"{rows}20,3924,1308,500"))
+    assert found.frame.equals(frame_of(tmp_path, rows))
+    assert found.notes[0] == "The last line has no end, so that its last value may be cut: left out."

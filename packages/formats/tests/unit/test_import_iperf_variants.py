@@ -105,6 +105,12 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         + row(0, "84.0 Mbits", "", "[  7][RX-C]"),
         {"rate_up_mbps": [8.4], "rate_down_mbps": [84.0]},
     ),
+    "-f g, which has two decimals of a rate: the transfer has three digits": (
+        IPERF3
+        + "[  5]   0.00-1.00   sec   782 KBytes  0.01 Gbits/sec\n[  5]   1.00-2.00   sec   348 KBytes  0.00 Gbits/sec\n"
+        + "[  5]   2.00-3.00   sec  0.00 Bytes  0.00 Gbits/sec\n",
+        {"rate_up_mbps": [6.4061, 2.8508, 0.0]},
+    ),
     "-f M": (IPERF3 + row(0, "1.00 MBytes"), {"rate_up_mbps": [8.3886]}),
     "--timestamps": (
         "".join(f"Tue Nov  3 10:00:02 2026 {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
@@ -141,6 +147,13 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         + row(1, "8.4 Mbits", "   2    173 KBytes"),
         {"rate_up_mbps": [8.3886, 8.4], "retransmits_pkts": [0, 2]},
     ),
+    "-O 1 -i 0.7, no multiple: the first rate after it is of no interval": (
+        IPERF3
+        + "[  5]   0.00-0.70   sec   556 KBytes  6.51 Mbits/sec    (omitted)\n"
+        + "[  5]   0.30-0.70   sec   550 KBytes  4.50 Mbits/sec    \n"
+        + "[  5]   0.70-1.40   sec   573 KBytes  6.70 Mbits/sec\n",
+        {"rate_up_mbps": [6.4366, 6.7]},
+    ),
     "-T: a title before each line": (
         "".join(f"run 1:  {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
         {"rate_up_mbps": [8.4]},
@@ -168,7 +181,8 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         {"rate_up_mbps": [8.4], "loss_pct": [1.0]},
     ),
     "a sender whose socket or proxy took more than arrived": (
-        IPERF3
+        "Connecting to host 192.0.2.1, port 5201\n"
+        + IPERF3
         + row(0, "90.0 Mbits")
         + row(1, "10.0 Mbits")
         + row(0, "50.0 Mbits", "  3   sender", end=2)
@@ -232,6 +246,77 @@ def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
     assert columns(file) == expected
 
 
+HEAD_5 = LOCAL.splitlines()[0] + "\n[ ID] Interval           Transfer     Bitrate\n"
+HEADLESS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
+    "a download: only the summary of its sender, the server, counts retransmits": (
+        HEAD_5
+        + row(0, "7 Mbits")
+        + row(1, "3 Mbits")
+        + row(0, "9.0 Mbits", "   129   sender", end=2)
+        + row(0, "5.0 Mbits", "   receiver", end=2),
+        "by its rows it is the client's, and a download",
+        {"rate_down_mbps": [7.0, 3.0]},
+    ),
+    "a UDP download: its intervals state a loss": (
+        row(0, "7 Mbits", "0.1 ms  30/100 (30%)")
+        + row(1, "3 Mbits", "0.1 ms  70/100 (70%)")
+        + row(0, "10.0 Mbits", "0.0 ms  0/200 (0%)  sender", end=2)
+        + row(0, "5.0 Mbits", "0.1 ms  100/200 (50%)  receiver", end=2),
+        "by its rows it is the client's, and a download",
+        {"rate_down_mbps": [7.0, 3.0], "loss_pct": [30.0, 70.0]},
+    ),
+    "a UDP upload": (
+        row(0, "10 Mbits", "  100")
+        + row(1, "10 Mbits", "  100")
+        + row(0, "10.0 Mbits", "0.0 ms  0/200 (0%)  sender", end=2)
+        + row(0, "5.0 Mbits", "0.1 ms  100/200 (50%)  receiver", end=2),
+        "by its rows it is the client's, and an upload",
+        {"rate_up_mbps": [5.0], "loss_pct": [50.0]},
+    ),
+    "a server, by its port": (
+        LOCAL.replace("40000", "5201") + row(0, "7 Mbits") + row(1, "3 Mbits"),
+        "by its rows it is the server's, and an upload",
+        {"rate_up_mbps": [7.0, 3.0]},
+    ),
+    "rows alone": (
+        row(0, "7 Mbits") + row(1, "3 Mbits"),
+        "by its rows it is the client's, and an upload; compare",
+        {"rate_up_mbps": [7.0, 3.0]},
+    ),
+}
+
+
+@pytest.mark.parametrize("of", HEADLESS)
+def test_a_text_without_its_begin_has_the_direction_that_its_rows_show_with_a_note(tmp_path: Path, of: str) -> None:
+    text, words, expected = HEADLESS[of]
+    file = tmp_path / "iperf.txt"
+    file.write_text(text)
+    assert columns(file, format="iperf3-text", ramp="keep") == expected
+    assert words in " ".join(importers.read(file, "iperf3-text").notes)
+
+
+def test_sums_alone_of_a_two_way_test_keep_both_directions(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text(row(0, "3 Mbits", "", "[SUM][TX-C]") + row(0, "7 Mbits", "", "[SUM][RX-C]"))
+    assert columns(file, format="iperf3-text") == {"rate_up_mbps": [3.0], "rate_down_mbps": [7.0]}
+
+
+@pytest.mark.parametrize("end", ["2.5", "4.5"])
+def test_the_interval_in_which_iperf2_waits_is_left_out_be_it_shorter_or_longer(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "iperf.txt"
+    rows = "".join(f"[  3]  {t} sec  1.0 MBytes  3.0 Mbits/sec\n" for t in ("0.0- 1.0", "1.0- 2.0"))
+    file.write_text(IPERF2 + rows + f"[  3]  2.0- {end} sec  63 KBytes  202 Kbits/sec\n")
+    assert columns(file) == {"rate_up_mbps": [3.0, 3.0]}
+
+
+def test_a_senders_intervals_are_noted_as_what_it_wrote(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text(IPERF3 + row(0, "11 Mbits") + row(1, "7 Mbits"))
+    assert "what the sender wrote to its socket" in " ".join(importers.read(file).notes)
+    file.write_text("Reverse mode, remote host a is sending\n" + IPERF3 + row(0, "11 Mbits") + row(1, "7 Mbits"))
+    assert "what the sender wrote to its socket" not in " ".join(importers.read(file).notes)
+
+
 def test_a_last_interval_of_nearly_no_length_is_left_out_with_a_note(tmp_path: Path) -> None:
     file = tmp_path / "iperf.txt"
     file.write_text(IPERF3 + row(0, "8.4 Mbits") + "[  5]   1.00-1.04   sec  1.00 MBytes  210 Mbits/sec\n")
@@ -273,6 +358,17 @@ def test_the_first_interval_after_the_omitted_ones_begins_where_the_clock_restar
     omitted["sum"] |= {"omitted": True}
     late["sum"] |= {"start": 0.99999, "end": 1.0001, "bytes": 2_500_250}
     assert columns(written(tmp_path, iperf3_test(omitted, late, last))) == {"rate_down_mbps": [20.0, 20.0]}
+
+
+def test_omitted_time_that_is_no_multiple_of_the_interval_leaves_no_false_rate(tmp_path: Path) -> None:
+    """The rate that iperf3 writes is of the time since the begin on the clock before its restart."""
+    omitted, late, last = interval(0, 1, 40), interval(1, 2, 4.656), interval(1, 2, 6.6)
+    omitted["sum"] |= {"omitted": True}
+    late["sum"] |= {"start": 0.3, "end": 0.7, "bytes": 582_096}
+    last["sum"] |= {"start": 0.7, "end": 1.4}
+    found = written(tmp_path, iperf3_test(omitted, late, last))
+    assert columns(found) == {"rate_down_mbps": [6.6525, 6.6]}
+    assert importers.read(found).frame["t_s"].to_list() == [0.0, 0.7, 1.4]
 
 
 def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) -> None:

@@ -163,3 +163,25 @@ def test_a_fault_in_a_run_is_named_by_its_line_in_the_file(tmp_path: Path) -> No
     text = LUMOS + lumos(1, 1, 500) + lumos(2, 1, 700) + lumos(2, 2, -1)
     with pytest.raises(UserError, match="line 4: Throughput=-1: must be a number at least 0"):
         read(tmp_path, text, run=2)
+
+
+UCC = "Timestamp,Operatorname,NetworkMode,DL_bitrate,UL_bitrate,State,PINGAVG,PINGLOSS\n"
+
+
+def test_a_phones_rate_does_not_hold_over_a_pause_and_two_operators_are_named(tmp_path: Path) -> None:
+    times = [f"10.16.{second}" for second in range(30, 36)] + ["10.18.30", "10.18.31"]
+    rows = "".join(f"2019.12.14_{time},{'AB'[at > 5]},5G,7000,50,D,-,-\n" for at, time in enumerate(times))
+    found = read(tmp_path, UCC + rows)
+    assert found.format == "ucc"
+    assert found.frame["rate_down_mbps"].to_list() == [7.0] * 6 + [None] + [7.0] * 2
+    assert found.frame["t_s"].to_list()[5:8] == [5.0, 6.0, 120.0]
+    notes = " ".join(found.notes)
+    assert "1 holes" in notes
+    assert "a link made of them keeps the value before" in notes
+    assert "2 different Operatorname (A, B)" in notes
+
+
+@pytest.mark.parametrize(("begin_ms", "said"), [(60_000, True), (40, False)])
+def test_a_piece_of_mahimahis_lines_has_a_note_on_its_silent_begin(tmp_path: Path, begin_ms: int, said: bool) -> None:
+    found = read(tmp_path, "".join(f"{begin_ms + at}\n" for at in range(3000)), "mahimahi")
+    assert ("The first packet crosses at 60.000 s" in " ".join(found.notes)) == said

@@ -150,6 +150,11 @@ def test_qlog_of_the_first_drafts_is_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, IN_LISTS).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
+def test_a_qlog_of_the_network_says_so(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS).replace('"server"', '"network"'))
+    assert any(note.startswith("It was logged in the network (vantage_point), not by an end") for note in found.notes)
+
+
 def test_a_qlog_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path) -> None:
     found = read(tmp_path, qlog(*EVENTS)[:-20])
     assert found.frame.equals(read(tmp_path, qlog(*EVENTS[:-1])).frame)
@@ -199,6 +204,17 @@ def test_a_packet_that_was_taken_for_lost_counts_once_it_is_acknowledged(tmp_pat
     assert found["lost_pkts"].to_list() == [0, 0, 0, 0]
     lost = read(tmp_path, qlog(*EVENTS, *LATER, ALL_BUT_1)).frame
     assert lost["lost_pkts"].to_list() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_lost_probe_of_the_paths_mtu_is_no_loss(tmp_path: Path, named: bool) -> None:
+    """As quic-go, quinn, neqo and others send it, most of all in slow start, whose exit would be that loss."""
+    probe, lost = sent(61, 3, 1452), [packet("packet_lost", 70, 3)] * named
+    later = [sent(71, number) for number in range(4, 8)]
+    found = read(tmp_path, qlog(*EVENTS[:4], probe, acked(62, [0, 2]), *lost, *later, acked(120, [0, 2], [4, 7])))
+    assert found.frame["lost_pkts"].to_list() == [0] * 4
+    assert found.frame["inflight_bytes"][-1] == 0
+    assert any(note.startswith("1 lost packets were longer than any that arrived before") for note in found.notes)
 
 
 def test_ndt7_from_a_query_of_m_labs_tables_is_the_same(tmp_path: Path) -> None:
@@ -294,6 +310,15 @@ def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None
     assert read(tmp_path, SS.replace("2:5000\n\t", "2:5000\t")).frame.equals(read(tmp_path, SS).frame)
 
 
+def test_ss_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path) -> None:
+    """Its least round trip would be 1 ms."""
+    later = SS.rpartition("1700000000.350\n")[2].replace("minrtt:7.5", "minrtt:12.5").replace(":270000", ":9999999")
+    found = read(tmp_path, f"{SS}1700000000.600\n{later}"[:-4])
+    assert found.frame.equals(read(tmp_path, SS).frame)
+    assert "Least RTT: 7.5 ms." in found.notes
+    assert found.notes[-1].startswith("The last line has no end")
+
+
 def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Path) -> None:
     for first, second in (("13:20,100000000+00:00", "13:20,350000000+00:00"), ("13:20.1Z", "13:20.35Z")):
         dated = SS.replace("1700000000.100", f"2023-11-14T22:{first}").replace(
@@ -320,6 +345,8 @@ def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Pat
         (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
         (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
         (SS.replace("1700000000.350\n", ""), r"line 6: time=none: must be given before each print, also this one of"),
+        (SS.replace("cwnd:30", "bytes_received:9000000 cwnd:30"), "bytes_received=9000000: must be below bytes_acked"),
+        (qlog(*IN_US), "shortest round trip=50 s: must be at most 10 s: times in ms, or time_units=us"),
         (SS.replace("bytes_acked:", "bytes_received:"), "the file is ss's, without bytes_acked"),
         (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],

@@ -257,3 +257,79 @@ def test_one_number_a_line_is_ambiguous_and_the_line_says_how_to_read_it() -> No
         UserError, match=r"format: must be given with --format: leocc .*, or columns, such as .*step_s=1"
     ):
         importers.detect(FIELD / "kbits-one-a-line.txt")
+
+
+ROWS_10 = range(10)
+DOUBTS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a rate without interval=": ("t,r\n0,7\n1,3\n", {}, "counts from its row's time until the next one"),
+    "two operators, one after the other in each second": (
+        "t,operator,r\n" + "".join(f"{t}.0,A,7\n{t}.5,B,70\n" for t in ROWS_10),
+        {},
+        "The rows are of 2 different operator (A, B), all in one series.",
+    ),
+    "a counter's total": (
+        "t,rx_bytes\n" + "".join(f"{t},{875_000 * (t + 1)}\n" for t in ROWS_10),
+        {"columns": "t_s=t,rate_down_mbps=rx_bytes [B/interval]", "interval": "before"},
+        "rate_down_mbps grows in every row: if it is a counter's total",
+    ),
+    "probes without a row": (
+        "t,SequenceNumber,ms\n0,1,40\n1,2,40\n4,5,40\n",
+        {"columns": "t_s=t,rtt_ms=ms"},
+        "2 numbers of SequenceNumber have no row: probes that were lost",
+    ),
+    "a mark that is no time": (
+        "t,ms\n0,40\n1,9999.0\n2,40\n",
+        {"columns": "t_s=t,rtt_ms=ms"},
+        "1 values of ms are 9999, as measured: --set lost=9999 takes them for lost probes.",
+    ),
+    "rows of other lengths": (
+        "d,r\n50,7\n1,3\n1,3\n",
+        {"columns": "duration_s=d,rate_down_mbps=r"},
+        "Rows last 1 to 50 s, and each counts once in the percentiles",
+    ),
+    "points that may be of thousands": (
+        "t;r\n0;7.000\n1;3.000\n",
+        {"columns": "t_s=t,rate_down_mbps=r [kbit/s]"},
+        "The point in r is taken as decimal, as in 7.000: it may be of thousands.",
+    ),
+    "the ring of a dish": (
+        '{"popPingLatencyMs": [40, 80]}',
+        {"columns": "rtt_ms=popPingLatencyMs", "step_s": 1},
+        "A dish's history is a ring",
+    ),
+}
+
+
+@pytest.mark.parametrize("of", DOUBTS)
+def test_what_may_make_a_series_another_one_is_noted(tmp_path: Path, of: str) -> None:
+    text, options, words = DOUBTS[of]
+    assert words in " ".join(read(tmp_path, text, **{"columns": T_R, **options}).notes)
+
+
+def test_one_operator_a_rate_that_falls_and_probes_in_a_row_have_no_such_note(tmp_path: Path) -> None:
+    text = "t,operator,seq,r,ms\n" + "".join(f"{t},A,{t},{9 - t},{40}\n" for t in ROWS_10)
+    notes = " ".join(read(tmp_path, text, columns="t_s=t,rate_down_mbps=r,rtt_ms=ms").notes)
+    assert not any(word in notes for word in ("different", "counter", "have no row", "thousands"))
+
+
+@pytest.mark.parametrize("name", ["rate [kbit/s] dl", '"rate, dl"'])
+def test_a_column_of_any_name_can_be_named(tmp_path: Path, name: str) -> None:
+    columns = f"t_s=t,rate_down_mbps={2 if ',' in name else name} [kbit/s]"
+    assert rows(read(tmp_path, f"t,{name}\n0,7000\n1,3000\n", columns=columns)) == [(0, 7), (1, 3)]
+
+
+PAUSE = {  # of rows at 0, 1, 2, 3, 63, 64 and 65 s
+    "before": [(0, 7), (1, 7), (2, 7), (3, None), (62, 3), (63, 3), (64, 3)],
+    "after": [(0, 7), (1, 7), (2, 7), (3, 7), (4, None), (63, 3), (64, 3)],
+}
+
+
+@pytest.mark.parametrize("interval", PAUSE)
+def test_a_rate_of_a_stated_side_does_not_hold_over_a_pause_but_an_amount_does(tmp_path: Path, interval: str) -> None:
+    text = "t,r\n0,7\n1,7\n2,7\n3,7\n63,3\n64,3\n65,3\n"
+    found = read(tmp_path, text, columns=T_R, interval=interval)
+    assert rows(found) == PAUSE[interval]
+    assert "1 holes" in " ".join(found.notes)
+    amount = read(tmp_path, text, columns="t_s=t,rate_down_mbps=r [Mbit/interval]", interval=interval)
+    assert rows(amount)[3] == (3, 0.05 if interval == "before" else round(7 / 60, 6))
+    assert None not in [row[1] for row in rows(read(tmp_path, text, columns=T_R, interval=interval, holes="hold"))]

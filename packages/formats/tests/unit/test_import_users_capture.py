@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same download gives the same rate and round trip in each form of capture that users have."""
 
+import ipaddress
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,14 @@ def to_port(port: int, head: bytes) -> Callable[[bytes], bytes]:
 
 def wifi(flags: int = 0x02, control: bytes = b"\x88", middle: bytes = b"\0\0") -> Callable[[bytes], bytes]:
     return lambda packet: control + bytes([flags]) + bytes(22) + middle + b"\xaa\xaa\3\0\0\0\x08\0" + packet
+
+
+def on_air(packet: bytes, number: int, retry: bool = False, broken: bool = False, timed: bool = False) -> bytes:
+    """A frame of 802.11 with its number, behind a radiotap header of its flags, or of a time and these."""
+    data = bytearray(wifi(0x0A if retry else 0x02)(packet))
+    struct.pack_into("<H", data, 22, number << 4)
+    words = struct.pack("<II", 1 << 31 | 3, 0) + bytes(4 + 8) if timed else struct.pack("<I", 2)
+    return struct.pack("<BBH", 0, 0, 5 + len(words)) + words + bytes([0x40 * broken]) + data
 
 
 def netfilter(packet: bytes) -> bytes:
@@ -120,6 +129,28 @@ def test_what_cannot_be_read_of_the_air_is_said(tmp_path: Path, frame: Callable[
     assert words in str(refused.value)
 
 
+def test_what_is_sent_again_on_the_air_counts_once(tmp_path: Path) -> None:
+    """Every other frame is, without time stamps that would show it; another number is a segment sent again by TCP."""
+    frames = [(t_s, on_air(packet, number)) for number, (t_s, packet) in enumerate(PLAIN)]
+    frames += [(t_s + 0.003, on_air(packet, 2 * n, retry=True)) for n, (t_s, packet) in enumerate(PLAIN[::2])]
+    recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames), 127, lambda frame: frame))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert "62 frames were sent again on the air (802.11) and stand twice: each counts once." in recording.notes
+    again = [(t_s + 0.003, on_air(packet, 500 + n, retry=True)) for n, (t_s, packet) in enumerate(PLAIN[3:][::4])]
+    sent = importers.read(pcap(tmp_path / "again.pcap", sorted(frames[:123] + again), 127, lambda frame: frame))
+    assert rates(sent)[0] == pytest.approx(PLAIN_RATES[0] * 1.5, rel=0.02)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_frames_of_the_air_that_are_broken_do_not_count(tmp_path: Path, timed: bool) -> None:
+    frames = [(t_s, on_air(packet, number, timed=timed)) for number, (t_s, packet) in enumerate(PLAIN)]
+    for t_s, packet in PLAIN[3:]:
+        frames.append((t_s - 2e-6, on_air(packet[:24] + b"\x77" + packet[25:], 0, broken=True, timed=timed)))
+    recording = importers.read(pcap(tmp_path / "air.pcap", sorted(frames), 127, lambda frame: frame))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert "120 frames are broken, as their check sequence shows (802.11): left out." in recording.notes
+
+
 @pytest.mark.parametrize("options", [{}, {"ip": ip6, "client": CLIENT6, "server": SERVER6}])
 def test_a_length_of_zero_is_that_of_the_frame_without_its_check_sequence(
     tmp_path: Path, options: dict[str, Any]
@@ -163,6 +194,34 @@ def test_exact_copies_count_once_and_what_was_sent_again_counts_again(tmp_path: 
     recording = importers.read(pcap(tmp_path / "again.pcap", sorted(again)))
     assert sum(recording.frame["rate_down_mbps"]) > PLAIN_RATES[0] * 6 * 1.2
     assert not any("copies" in note for note in recording.notes)
+
+
+def translated(packet: bytes, end: str, to: str, port: int) -> bytes:
+    """Give one end of a packet another address and port, as a container's host does."""
+    data, old = bytearray(packet), ipaddress.ip_address(end).packed
+    for number, at in enumerate((12, 16)):
+        if packet[at : at + 4] == old:
+            data[at : at + 4] = ipaddress.ip_address(to).packed
+            struct.pack_into(">H", data, 20 + 2 * number, port)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(("end", "port"), [(SERVER, 8080), (CLIENT, 4000)], ids=["a server", "a client"])
+def test_what_stands_again_under_translated_addresses_counts_once(tmp_path: Path, end: str, port: int) -> None:
+    """`tcpdump -i any` on the host of a container: outside, on its bridge, and on its own interface."""
+    places = [(t_s + 1e-5, cooked2(translated(packet, end, "172.17.0.2", port), 3, 4)) for t_s, packet in PLAIN]
+    places += [(t_s + 1.1e-5, cooked2(translated(packet, end, "172.17.0.2", port), 4, 4)) for t_s, packet in PLAIN]
+    outside = [(t_s, cooked2(packet)) for t_s, packet in PLAIN]
+    recording = importers.read(pcap(tmp_path / "any.pcap", sorted(outside + places), 276, lambda packet: packet))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert recording.notes[0].startswith("1 connections stand again under translated addresses (NAT): each counts once")
+
+
+def test_two_connections_of_the_same_hosts_both_count(tmp_path: Path) -> None:
+    """A simulator may begin each with the same numbers."""
+    second = [(t_s + 1e-4, translated(packet, CLIENT, CLIENT, 4001)) for t_s, packet in PLAIN]
+    recording = importers.read(pcap(tmp_path / "two.pcap", sorted(PLAIN + second)))
+    assert rates(recording)[0] == pytest.approx(2 * PLAIN_RATES[0], rel=0.02)  # one lies behind the end
 
 
 def test_the_user_is_who_opened_the_largest_conversation(tmp_path: Path) -> None:
@@ -222,6 +281,42 @@ def test_a_header_that_is_cut_and_a_time_that_goes_back_are_said(tmp_path: Path)
     recording = importers.read(pcap(tmp_path / "mixed.pcap", PLAIN[::2] + PLAIN[1::2]))
     assert rates(recording) == pytest.approx(PLAIN_RATES)
     assert "1 packets are older than the one before them in the file: sorted by time." in recording.notes
+
+
+@pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
+def test_what_the_capture_lost_is_said(tmp_path: Path, seq: int) -> None:
+    """Three segments of 60, as where the kernel's buffer was full; what is lost on the way and sent again is none."""
+    packets = download(seq=seq)
+    assert not any("not captured" in note for note in importers.read(pcap(tmp_path / "whole.pcap", packets)).notes)
+    gap = [each for number, each in enumerate(packets) if number not in (63, 65, 67)]
+    assert "5.0% of the bytes that were acknowledged were not captured" in _notes(pcap(tmp_path / "gap.pcap", gap))
+    sent_again = sorted([*gap, *[(t_s + 0.05, packet) for t_s, packet in packets[63:68:2]]])
+    assert "not captured" not in _notes(pcap(tmp_path / "again.pcap", sent_again))
+    ports_again = packets + [(t_s + 1, packet) for t_s, packet in download(seq=seq // 2)]
+    assert "not captured" not in _notes(pcap(tmp_path / "ports.pcap", ports_again))
+
+
+def test_what_the_file_counts_as_dropped_is_said(tmp_path: Path) -> None:
+    """Of two counts of one interface the later holds; both sections count, and what the system dropped too."""
+    file = pcapng(tmp_path / "made.pcapng", PLAIN, [(1, 6)])
+    counts = [block(5, struct.pack("<III HHQ HHQ HH", 0, 0, 0, 5, 8, n, 7, 8, 2, 0, 0)) for n in (3, 40)]
+    file.write_bytes((file.read_bytes() + b"".join(counts)) * 2)
+    assert "84 packets were dropped where they were captured, by the file's count" in _notes(file)
+    file.write_bytes(pcapng(file, PLAIN, [(1, 6)]).read_bytes() + block(5, struct.pack("<III HHQ", 0, 0, 0, 5, 8, 0)))
+    assert "dropped" not in _notes(file)
+
+
+@pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
+def test_two_clocks_of_the_two_ways_show_no_round_trip(tmp_path: Path, seq: int) -> None:
+    """Packets leave by another interface than they come by, whose clock is 10 ms behind: 60 ms instead of 50."""
+    packets = sorted((t_s - 0.01 * (packet[15] == 2), packet) for t_s, packet in download(seq=seq))
+    recording = importers.read(pcap(tmp_path / "two.pcap", [(t_s + 1, packet) for t_s, packet in packets]))
+    assert recording.frame["rtt_ms"].null_count() == recording.frame.height
+    assert "segments stand behind their own acknowledgements: its two ways have different" in " ".join(recording.notes)
+
+
+def _notes(file: Path) -> str:
+    return " ".join(importers.read(file).notes)
 
 
 def test_a_cut_last_packet_is_left_out_with_a_note(tmp_path: Path) -> None:

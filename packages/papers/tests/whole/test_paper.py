@@ -170,6 +170,31 @@ def test_an_unknown_figure_and_an_unknown_run_are_one_line() -> None:
         Sources(["nowhere"], None).one()
 
 
+@pytest.mark.parametrize(
+    ("of", "line"),
+    [
+        ("two sweeps in one file", "point=down.delay_ms=20, .*: must be in one row: the file holds several sweeps"),
+        ("a decimal comma", "mean=1,5: must be a column of numbers"),
+        ("three fields", "fields=a, b, down.delay_ms: must be 1 or 2"),
+        ("an unknown measure", "measure=speed: must be one of chokepoint"),
+    ],
+)
+def test_a_table_that_is_not_of_one_sweep_is_one_line(results: Path, tmp_path: Path, of: str, line: str) -> None:
+    text = (results / "sweeps" / "1" / "now" / sweep.FILE).read_text()
+    header, *rows = text.splitlines()
+    first = rows[0].split(",")
+    comma, speed = ([*first[: at - 1], word, *first[at:]] for at, word in ((6, '"1,5"'), (4, "speed")))
+    changed = {
+        "two sweeps in one file": [header, *rows, *rows],
+        "a decimal comma": [header, ",".join(comma), *rows[1:]],
+        "three fields": [f"a,b,{header}", *(f"1,2,{row}" for row in rows)],
+        "an unknown measure": [header, ",".join(speed), *rows[1:]],
+    }
+    (tmp_path / sweep.FILE).write_text("\n".join(changed[of]) + "\n")
+    with pytest.raises(UserError, match=rf"sweep\.csv: {line}"):
+        list(write("sweep", Sources([str(tmp_path)], None), Sheet("column", "pdf", False, None), tmp_path))
+
+
 def test_a_column_has_no_room_for_a_footer(tmp_path: Path) -> None:
     assert not Sheet("column", "pdf", footer=False, style=None).has_footer
     with pytest.raises(UserError, match="--footer: must be with --width page"):

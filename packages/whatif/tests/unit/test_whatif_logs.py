@@ -2,6 +2,7 @@
 """A sender's log of each ACK shows the link; readings of its tcp_info only bound it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from lab_whatif.measures import measured
 from test_import_sender_logs import SACKED, SS, info, ndt7, qlog, sent
 from test_import_sender_logs import acked as acknowledged
 from typer.testing import CliRunner
-from whatif_captures import Download, Known, ack_log
+from whatif_captures import MSS, Download, Known, ack_log
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
@@ -49,6 +50,17 @@ def test_a_log_of_what_arrived_in_order_alone_is_refused_where_anything_was_lost
         file.write_text("\n".join(",".join([*cells[:4], *cells[5:]][: last + 1]) for cells in lines) + "\n")
         with pytest.raises(UserError, match=rf"tp_delivered=none \({words}\): must be there"):
             logs.inferred_of(file, logs.read(file))
+
+
+def test_a_log_with_long_pauses_is_refused(tmp_path: Path) -> None:
+    """Six requests of one connection, 20 s apart, are no bulk; a bulk's last ACK leaves nothing in flight, too."""
+    known = Known(call_pkts=1000, call_s=20, most_window=300, buffer_bytes=3_000_000, size_bytes=6000 * MSS)
+    file = tmp_path / "acks.csv"
+    file.write_text(ack_log(Download(known)))
+    logs.inferred_of(file, logs.read(file))
+    file.write_text(ack_log(Download(replace(known, calls=True))))
+    with pytest.raises(UserError, match="segments sent with nothing in flight=5: must be at most"):
+        logs.inferred_of(file, logs.read(file))
 
 
 @pytest.mark.parametrize("text", SACKED.values(), ids=SACKED)

@@ -106,6 +106,24 @@ def test_segments_merged_at_the_sender_show_the_same_link(tmp_path: Path, bulk: 
     assert cut.capacity["rate_mbps"].median() == pytest.approx(whole.capacity["rate_mbps"].median(), rel=0.01)
 
 
+@pytest.mark.parametrize(("mss", "held"), [(1460, 700), (8960, 1448)], ids=["short path", "jumbo frames at both ends"])
+def test_segments_hold_what_the_path_lets_through_and_not_what_the_ends_announce(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mss: int, held: int
+) -> None:
+    """Else merged ones are not cut where the card cuts them, or pass for whole ones."""
+    monkeypatch.setattr("whatif_captures.HANDSHAKE_OPTIONS", struct.pack(">BBHBBBB", 2, 4, mss, 3, 3, 7, 1))
+    monkeypatch.setattr("whatif_captures.MSS", held)
+    bulk = Download(Known(size_bytes=4_000_000))
+    whole = judged(written(tmp_path / "whole.pcap", bulk.server, BULK), None, [])[1]
+    cut = judged(written(tmp_path / "merged.pcap", merged(bulk.server, 20), BULK), None, [])[1]
+    assert cut.buffer.kind == whole.buffer.kind == "tail"
+    assert cut.buffer.losses == whole.buffer.losses
+    assert cut.buffer.bytes == pytest.approx(150_000, rel=0.03)
+    judged(written(tmp_path / "whole.pcap", bulk.client, BULK), None, [])
+    with pytest.raises(UserError, match=f"merged segments=.* longer than {held} bytes"):
+        judged(written(tmp_path / "merged.pcap", merged(bulk.client, 2), BULK), None, [])
+
+
 @pytest.mark.parametrize("snap", [64, 72])  # which cuts the time stamps, and SACK blocks
 def test_headers_that_are_cut_are_not_read_as_if_they_were_whole(tmp_path: Path, bulk: Download, snap: int) -> None:
     with pytest.raises(UserError, match=r"cut TCP headers=\d+\.\d%: must be none: capture with a snap length of 128"):
@@ -119,10 +137,14 @@ def test_without_time_stamps_nothing_is_said(tmp_path: Path, bulk: Download, sid
         judged(file, None, [])
 
 
+REQUESTS = Known(calls=True, call_pkts=1000, call_s=20, most_window=300, buffer_bytes=3_000_000, size_bytes=6000 * MSS)
+
+
 @pytest.mark.parametrize(
     ("known", "line"),
     [
         (Known(calls=True), "segments sent with nothing in flight="),
+        (REQUESTS, "segments sent with nothing in flight=5"),
         (Known(receive_window=100_000), "segments at the receive window's edge="),
         (Known(size_bytes=300_000), "steps of 100 ms with a backlog="),
         (Known(stamp_ms=30), r"must be at least \d steps of the time stamps"),
@@ -131,7 +153,7 @@ def test_without_time_stamps_nothing_is_said(tmp_path: Path, bulk: Download, sid
             "segments at the receive window's edge=",
         ),
     ],
-    ids=["calls", "receive window", "short", "coarse stamps", "a scale that one end offers"],
+    ids=["calls", "long pauses", "receive window", "short", "coarse stamps", "a scale that one end offers"],
 )
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_a_download_that_the_link_did_not_limit_is_refused(tmp_path: Path, side: str, known: Known, line: str) -> None:
@@ -299,8 +321,10 @@ def test_the_command_refuses_with_status_2_and_one_line_per_rule(tmp_path: Path,
 
 def test_the_command_writes_the_link_and_its_evidence(tmp_path: Path, bulk: Download) -> None:
     file = written(tmp_path / "x.pcap", bulk.client, BULK)
+    file.write_bytes(file.read_bytes()[:-20])
     result = CliRunner().invoke(app, ["whatif", str(file), "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.exception
+    assert "The last packet (number" in result.stdout
     assert {each.name for each in (tmp_path / "out").iterdir()} >= {"evidence.json", "capacity.parquet", "link.yml"}
     assert "base RTT 49.0 ms" in result.stdout
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a capture lost or has in a wrong order, as acknowledgements show it.
+
+Bytes that were acknowledged have passed: where no segment holds them, or a later one, the capture is at fault.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from lab.tables.packets import unwrap
+from lab_formats.reading.packets import Flow, Packet
+
+
+def missing_share(packets: list[Packet]) -> float:
+    """Return the share of the acknowledged bytes of the largest way of TCP that the capture lost.
+
+    It is 0 where that cannot be seen: of ports that were used again, and of IP fragments.
+    """
+    own, source = _largest_way(packets)
+    data = [packet for packet in own if packet.source == source and packet.end != packet.seq]
+    acks = [packet.ack for packet in own if packet.source != source and packet.ack is not None]
+    fragments = any(packet.flow is None and packet.source == source for packet in packets)
+    begun_s = min((packet.t_s for packet in data if packet.end - packet.seq > 1), default=0.0)
+    again = any(packet.opens and packet.t_s > begun_s for packet in own)
+    if not data or not acks or fragments or again:
+        return 0.0
+    begin = unwrap(np.array([packet.seq for packet in data]), data[0].seq)
+    end = begin + np.array([packet.end - packet.seq for packet in data])
+    acked = int(unwrap(np.array(acks), data[0].seq).max())
+    order = np.argsort(begin, kind="stable")
+    begin, end = np.append(begin[order], acked), np.append(np.maximum.accumulate(end[order]), acked)
+    gaps = np.minimum(begin[1:], acked) - np.minimum(end[:-1], acked)
+    return float(np.maximum(gaps, 0).sum()) / max(acked - int(begin[0]), 1)
+
+
+def behind_acks_share(packets: list[Packet]) -> float:
+    """Return the share of new segments of the largest way that stand behind their own acknowledgements."""
+    own, source = _largest_way(packets)
+    first = next((packet for packet in own if packet.source == source and packet.end != packet.seq), None)
+    if first is None:
+        return 0.0
+    highest = acked = first.seq  # as they go on, without wraps
+    behind = new = 0
+    for packet in own:
+        if packet.source != source:
+            acked = max(acked, _near(packet.ack, acked)) if packet.ack is not None else acked
+        elif (end := _near(packet.end, highest)) > highest:
+            new, behind, highest = new + 1, behind + (end <= acked), end
+    return behind / max(new, 1)
+
+
+def _near(number: int, to: int) -> int:
+    """Continue a number of 32 bits near another one."""
+    return to + (number - to + 2**31) % 2**32 - 2**31
+
+
+def _largest_way(packets: list[Packet]) -> tuple[list[Packet], bytes]:
+    """Return the packets of the connection of which one way has most payload, and that way's source."""
+    sizes: Counter[tuple[Flow, bytes]] = Counter()
+    for packet in packets:
+        if packet.flow:
+            sizes[packet.flow, packet.source] += packet.end - packet.seq
+    if not sizes:
+        return [], b""
+    (flow, source), _ = sizes.most_common(1)[0]
+    return [packet for packet in packets if packet.flow == flow], source
