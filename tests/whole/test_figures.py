@@ -30,7 +30,7 @@ from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.figures.save import png, svg
-from lab.figures.style import Sender, envelope, panels
+from lab.figures.style import Sender, cumulative, envelope, panels
 from lab.figures.subject import replayed_bins, subjects
 from lab.judge.classify import ExitClass
 from lab.judge.outcome import outcomes
@@ -106,6 +106,15 @@ def test_the_same_figure_gives_the_same_bytes_and_axes_also_without_data() -> No
     assert svg(delivered_bytes.figure(pl.DataFrame(schema=BINS), Moments(exit_s=1.0)))
     nothing = pl.DataFrame(schema={"t_s": pl.Float64, "offset_ms": pl.Float64})
     assert svg(latency_offset.figure(nothing, 600.0, Moments(), SEARCH))
+
+
+@pytest.mark.parametrize(("values", "shares_pct"), [([], []), ([3.0], [0, 100]), ([2.0, 1.0], [0, 50, 100])])
+def test_a_distribution_rises_from_0_to_100_and_that_of_nothing_is_empty(
+    values: list[float], shares_pct: list[float]
+) -> None:
+    _, (axis,) = panels(1, 3.0)
+    cumulative(axis, pl.Series(values, dtype=pl.Float64))
+    assert list(axis.lines[0].get_ydata()) == shares_pct
 
 
 def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:

@@ -54,7 +54,7 @@ def merged(segments: Segments) -> Iterator[str]:
     if full is None:
         yield "MSS in the handshake=absent: must be there, for merged segments are known by it: capture whole headers"
     else:
-        share = float((segments.length[segments.length > 0] > full).mean())
+        share = float(np.mean(segments.length > full, where=segments.length > 0)) if segments.length.any() else 0.0
         if share > MOST_MERGED:
             rule = f"at most {MOST_MERGED:.0%} longer than {full} bytes"
             yield f"merged segments={share:.1%}: must be {rule}: switch GRO and LRO off (ethtool -K)"
