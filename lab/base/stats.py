@@ -84,20 +84,6 @@ def _percentiles(known: np.ndarray, statistic: Callable[..., Any]) -> tuple[floa
     return float(low), float(high)
 
 
-def bootstrap_rows(
-    rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]
-) -> tuple[float | None, float | None]:
-    """95 % interval of a function of the columns' means, by the percentiles of resampled rows; none of fewer than 2."""
-    if len(rows) < 2:
-        return None, None
-    rng = np.random.default_rng(RESAMPLING_SEED)
-    means = rows[rng.integers(len(rows), size=(RESAMPLES, len(rows)))].mean(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a resample may divide by zero: it is infinite, and outermost
-        drawn = statistic(means)
-    low, high = np.nanquantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="nearest")
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class Paired:
     """Two senders on the same links: the mean and median of first minus second, and how sure that is."""

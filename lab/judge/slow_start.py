@@ -19,8 +19,9 @@ class SlowStartExit:
 
     def bitrate_mbps(self, mss_bytes: int) -> float | None:
         """Return cwnd * MSS / RTT at the exit; null where one of them is not known."""
-        known = self.cwnd_pkts is not None and self.rtt_ms
-        return exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms) if known else None
+        if self.cwnd_pkts is None or not self.rtt_ms:
+            return None
+        return exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms)
 
 
 def first_exit(exits: pl.DataFrame, flow: int = 1) -> SlowStartExit | None:

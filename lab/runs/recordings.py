@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recordings that the links of experiments need."""
-
-from collections.abc import Iterable
+"""The recordings that the link of an experiment needs."""
 
 from lab.base.errors import UserError
 from lab.links.profile import series_of
@@ -16,10 +14,3 @@ def unfetched(experiment: Experiment) -> list[Dataset]:
         return [each for each in map(dataset, names) if not each.fetched]
     except UserError:  # the run refuses it
         return []
-
-
-def files_of(experiments: Iterable[Experiment]) -> list[Dataset]:
-    """Return the files to fetch for experiments, those of a collection together; none that has no licence."""
-    files = {file.name: file for each in experiments for one in unfetched(each) for file in one.files}
-    licensed = [file for file in files.values() if file.origin.may_be_passed_on]
-    return sorted(licensed, key=lambda file: file.collection)

@@ -26,16 +26,6 @@ def as_link(link: Link, profile: Profile) -> Link:
     return replace(link, name=name, profile=stem, meaning=meaning, base=stem if link.base else "")
 
 
-def as_run(experiment: Experiment) -> Experiment | None:
-    """Return the run over the stand-in, which no claim is judged by; none where nothing stands in."""
-    profile = stand_in_of(experiment.profile)
-    if profile is None or experiment.scenario.counterfactual_of:
-        return None
-    name = profile.file.stem
-    scenario = experiment.scenario.model_copy(update={"profile": name, "claims": [], "published": []})
-    return replace(experiment, name=f"{experiment.name}-on-{name}", scenario=scenario, profile=profile)
-
-
 def lack_of(experiment: Experiment) -> str:
     """Say which recordings an experiment lacks, and how to fetch them; empty where it lacks none."""
     names = " ".join(each.name for each in unfetched(experiment))

@@ -56,13 +56,6 @@ def is_measured(claim: ClaimRecord) -> bool:
     return not (claim.get("bound") or claim.get("relative_to") or claim.get("pooled"))
 
 
-class Explanations(TypedDict):
-    """What a scenario's file may add to a claim after the run."""
-
-    counterfactuals: Sequence[CounterfactualRecord]
-    open: str | None
-
-
 class ToleranceRecord(TypedDict):
     """How far a result may lie from a published one: percentage points of shares, percent of everything else."""
 

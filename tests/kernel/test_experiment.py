@@ -178,6 +178,8 @@ def test_hystart_leaves_first_search_next_and_plain_cubic_last_in_each_figure_of
 
 def test_what_the_return_delay_and_the_shallow_buffer_decide(folder: Path) -> None:
     swinging, steady = (left(folder, f"try-{name}", "cubic") for name in ("swinging", "steady"))
+    assert steady.cwnd_pkts
+    assert swinging.cwnd_pkts
     assert steady.cwnd_pkts > 4 * swinging.cwnd_pkts
     searches = [left(folder, f"try-{name}", "search") for name in ("swinging", "steady")]
     assert abs(searches[0].t_s - searches[1].t_s) < 0.6

@@ -114,7 +114,7 @@ def test_a_distribution_rises_from_0_to_100_and_that_of_nothing_is_empty(
 ) -> None:
     _, (axis,) = panels(1, 3.0)
     cumulative(axis, pl.Series(values, dtype=pl.Float64))
-    assert list(axis.lines[0].get_ydata()) == shares_pct
+    assert np.asarray(axis.lines[0].get_ydata()).tolist() == shares_pct
 
 
 def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:

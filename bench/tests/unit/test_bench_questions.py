@@ -111,6 +111,7 @@ def test_a_targets_share_is_of_the_bytes_that_the_link_carries_in_a_base_rtt(one
     }
     shares, left = _shares(one, forms, library), _left(one, forms["kept"], library)
     assert left
+    assert left.cwnd_pkts
     bdp_bytes = 8e6 / 8 * 0.2
     assert shares["kept"] == pytest.approx(left.cwnd_pkts * MSS_BYTES / bdp_bytes, rel=1e-6)
     payload = MSS_BYTES / 1514  # of what the link carries

@@ -24,11 +24,10 @@ from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
-from lab.runs.stand_ins import as_run
 from lab.schema.scenario import load_scenario
 from lab_papers.campaign import load_campaign, stages
 from lab_papers.commands.evaluate import evaluate
-from lab_papers.commands.recordings import fetch_for
+from lab_papers.commands.recordings import as_run, fetch_for
 from lab_papers.commands.verify import verify
 from lab_papers.evaluation.claims.numbered import claim_of
 

@@ -5,11 +5,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from lab_papers.commands.recordings import fetch_for
+from lab_papers.commands.recordings import as_run, fetch_for
 from rich.console import Console
 
 from lab.runs.experiment import load_experiment
-from lab.runs.stand_ins import as_run
 
 
 def test_an_origin_that_does_not_answer_is_tried_once_and_each_experiment_that_lacks_a_recording_is_named(

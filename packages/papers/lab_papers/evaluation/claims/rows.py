@@ -5,7 +5,7 @@ A run is held to the claims and tolerances it was started with (run.json); a sce
 Explanations are of the file as it is now: they come after the run, and only name runs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypedDict
 
@@ -16,7 +16,7 @@ from lab.judge.frames import schema_of
 from lab.judge.registry import TRUTHS
 from lab.judge.stored import Stored
 from lab.schema.cca import load_senders
-from lab.tables.records import ClaimRecord, Explanations, ScenarioRecord
+from lab.tables.records import ClaimRecord, CounterfactualRecord, ScenarioRecord
 from lab_papers.evaluation.claims.counterfactual import CounterfactualRow, Tested, status
 from lab_papers.evaluation.claims.difference import difference
 from lab_papers.evaluation.claims.estimate import BY_CAPACITY, SHARES, SPREAD, Estimate
@@ -24,6 +24,13 @@ from lab_papers.evaluation.claims.measured import NOTHING, Measured
 from lab_papers.evaluation.claims.sentences import Said, form, sentence, unit
 from lab_papers.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab_papers.evaluation.validity import why_invalid
+
+
+class Explanations(TypedDict):
+    """What a scenario's file may add to a claim after the run."""
+
+    counterfactuals: Sequence[CounterfactualRecord]
+    open: str | None
 
 
 class Place(NamedTuple):
