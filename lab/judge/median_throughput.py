@@ -45,8 +45,3 @@ def median_first_mbps(throughput: pl.DataFrame, span_s: float) -> float | None:
 def median_after_mbps(throughput: pl.DataFrame, exit_s: float | None) -> float | None:
     """Return the median after slow start (thesis); null when slow start was never left."""
     return None if exit_s is None else median(throughput.filter(pl.col("begin_s") >= exit_s)["throughput_mbps"])
-
-
-def exit_bitrate_mbps(cwnd_pkts: int, mss_bytes: int, rtt_ms: float) -> float:
-    """Return what the congestion window sends in one RTT, as a rate."""
-    return cwnd_pkts * mss_bytes * 8 / rtt_ms / 1000

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.judge.median_throughput import exit_bitrate_mbps
-
 
 @dataclass(frozen=True)
 class SlowStartExit:
@@ -18,10 +16,10 @@ class SlowStartExit:
     cause: str
 
     def bitrate_mbps(self, mss_bytes: int) -> float | None:
-        """Return cwnd * MSS / RTT at the exit; null where one of them is not known."""
+        """Return what the window sends in a round trip at the exit; null where one of them is not known."""
         if self.cwnd_pkts is None or not self.rtt_ms:
             return None
-        return exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms)
+        return self.cwnd_pkts * mss_bytes * 8 / self.rtt_ms / 1000
 
 
 def first_exit(exits: pl.DataFrame, flow: int = 1) -> SlowStartExit | None:

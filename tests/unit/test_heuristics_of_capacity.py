@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.judge.median_throughput import exit_bitrate_mbps, median_after_mbps, throughput
+from lab.judge.median_throughput import median_after_mbps, throughput
 from lab.judge.rules import lasting, latency_offset, truth
 from lab.judge.rules.latency_offset import filling, offsets
 from lab.judge.rules.median_throughput_1s import median_first_second_mbps
+from lab.judge.slow_start import SlowStartExit
 from lab.judge.standing_queue import Queue
 from lab.tables.link_capacity import LinkCapacity
 from tests.slow_start_model import PACKETS, Download, Path, download, packet
@@ -266,4 +267,4 @@ def test_the_medians_are_of_the_first_second_and_of_the_time_after_the_exit() ->
     assert median_after_mbps(intervals(1, 1, 1, 50, 60, 70), exit_s=0.04) == 60
     assert median_after_mbps(intervals(1, 2, 3), exit_s=None) is None  # never left slow start
     assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None  # nothing after the exit
-    assert exit_bitrate_mbps(7500, 1448, 600) == pytest.approx(144.8)  # window over RTT
+    assert SlowStartExit(1.0, 7500, 600, "search").bitrate_mbps(1448) == pytest.approx(144.8)  # window over RTT
