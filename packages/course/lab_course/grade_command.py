@@ -16,7 +16,7 @@ from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab_course import whole_class
-from lab_course.assignment import Assignment, find_assignment
+from lab_course.assignment import STUDENT, Assignment, find_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
 from lab_course.forms.page import page
@@ -46,6 +46,8 @@ def grade_all(request: GradeRequest, console: Console) -> None:
     if key is not None and not assignment.has_teacher:
         raise field_error(COMMAND_LINE, "key", request.key, f"left out: {assignment.folder} has no teacher's part")
     require_kept_apart(assignment, key)
+    if len(request.submissions) == 1:
+        _require_one(request.submissions[0])
     if request.student:
         require_id(request.student, COMMAND_LINE)
         if len(request.submissions) > 1:
@@ -55,6 +57,14 @@ def grade_all(request: GradeRequest, console: Console) -> None:
         _one(assignment, request, bench, key, console)
     else:
         _class(assignment, request, bench, key, console)
+
+
+def _require_one(path: Path) -> None:
+    """Refuse a folder with the folders of a class, of which one student's work would be graded for all."""
+    if path.is_dir() and not (path / STUDENT).exists():
+        students = [each for each in path.iterdir() if (each / STUDENT).is_file()]
+        if len(students) > 1:
+            raise field_error(COMMAND_LINE, "submission", path, f"one student's; for all {len(students)}: {path / '*'}")
 
 
 def _one(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:

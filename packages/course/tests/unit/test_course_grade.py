@@ -13,13 +13,15 @@ import pytest
 from lab_course import grade as grading
 from lab_course import whole_class
 from lab_course.answers import read_answers
-from lab_course.assignment import Assignment, find_assignment
+from lab_course.assignment import STUDENT, Assignment, find_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
 from lab_course.forms.page import page
 from lab_course.grade import Grade
+from lab_course.grade_command import GradeRequest, grade_all
 from lab_course.seeds import hidden_seed, make_key, public_seed, read_key
 from lab_course.submission import open_submission
+from rich.console import Console
 from small_assignment import CHECKS, YML, handed_in, small_assignment
 
 from lab.base.errors import UserError
@@ -281,6 +283,15 @@ def test_a_reason_that_several_checks_share_is_stated_once(tmp_path: Path) -> No
 def test_the_page_begins_with_a_table_of_all_checks_that_leads_to_each(tmp_path: Path, small: Assignment) -> None:
     text = page(graded(handed_in(tmp_path / "a", own__c="", answers__yml=right("s1")), small))
     assert '<a href="#answer">The answer</a></th><td>10</td><td>10</td>' in text
+
+
+def test_the_folder_of_a_class_is_no_submission(tmp_path: Path) -> None:
+    for student in ("s1", "s2"):
+        (tmp_path / "all" / student).mkdir(parents=True)
+        (tmp_path / "all" / student / STUDENT).write_text(f"student: {student}\nseed: 1\n")
+    request = GradeRequest("1", (tmp_path / "all",), None, None, None, public=True, jobs=1, by_student=False)
+    with pytest.raises(UserError, match=r"submission=.*all: must be one student's; for all 2: .*/all/\*"):
+        grade_all(request, Console(quiet=True))
 
 
 def test_folders_of_a_class_can_be_named_after_students(tmp_path: Path) -> None:
