@@ -79,10 +79,6 @@ class Flight:
                 return Estimate(float(self.t_s[at]), float(flight[at]))
         return None
 
-    def peak_until(self, t_s: float) -> float:
-        """Return the most that was in flight until a time."""
-        return float(self.bytes[self.t_s <= t_s].max(initial=0.0))
-
     def rounds(self, begin_s: float, end_s: float, rtt_s: float) -> int:
         """Return how many whole rounds lie between two times."""
         at, count = int(np.searchsorted(self.t_s, begin_s)), 0

@@ -8,9 +8,11 @@ summary, the pages, the figures and the scores then have it. A scenario names it
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from traceback import extract_tb
 
 import polars as pl
 
+from lab.base.errors import UserError
 from lab.judge import median_throughput
 from lab.judge.classify import ExitClass
 from lab.judge.loss import first_mark_s
@@ -19,6 +21,7 @@ from lab.judge.slow_start import SlowStartExit
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
+FAULTS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError, pl.exceptions.PolarsError)
 Point = tuple[float, ...]  # one value per constant of a rule
 
 
@@ -94,7 +97,12 @@ class Rule:
     constants: Constants | None = None
 
     def apply(self, evidence: Evidence) -> Judgement:
-        """Judge a trial; nothing is found where a needed table has no row."""
+        """Judge a trial; nothing is found where a needed table has no row. UserError where the rule fails."""
         if any(getattr(evidence.trial, table).is_empty() for table in self.needs):
             return Judgement(None, None)
-        return self.judge(evidence)
+        try:
+            return self.judge(evidence)
+        except FAULTS as error:
+            at = extract_tb(error.__traceback__)[:2][-1]  # of the rule's own file
+            line = f"{at.filename}:{at.lineno}: {type(error).__name__}={error}"
+            raise UserError(f"{line}: must be a rule that judges every trial: {self.name}") from error

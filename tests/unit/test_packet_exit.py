@@ -88,7 +88,7 @@ def test_rounds_between_two_times_are_as_long_as_the_queue_makes_them() -> None:
     qdisc, packets, left_s = Path(2000, stops_pkts=400).run()
     assert left_s is not None
     flight = Flight.of(qdisc, packets, SEEN)
-    assert flight.peak_until(left_s) == pytest.approx(400 * FRAME_BYTES, rel=0.1)
+    assert flight.bytes[flight.t_s <= left_s].max() == pytest.approx(400 * FRAME_BYTES, rel=0.1)
     assert flight.rounds(left_s, left_s + 1.0, RTT_S) == pytest.approx(1.0 / (400 / 2000), abs=1)
 
 

@@ -149,3 +149,12 @@ def test_a_broken_rule_is_no_damage_of_the_trials(folder: Path, tmp_path: Path) 
     with pytest.raises(UserError, match="RULE=1: must be") as refusal:
         write_report(run, None)
     assert "damaged" not in str(refusal.value)
+
+
+def test_a_rule_that_fails_while_it_judges_is_one_line_with_its_place(folder: Path, tmp_path: Path) -> None:
+    run = store_run(tmp_path / "results", trials=1, senders=("search",))
+    file = folder / "half_second.py"
+    file.write_text(HALF_SECOND.replace("Judgement(0.5, by_time", "Judgement(1 / 0, by_time"))
+    done = lab(tmp_path, "report", str(run), LAB_RULES=str(folder))
+    place, rule = f"{file}:7: ZeroDivisionError=division by zero", "must be a rule that judges every trial: half_second"
+    assert (done.returncode, done.stderr) == (2, f"{place}: {rule}\n")

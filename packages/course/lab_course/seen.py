@@ -41,10 +41,15 @@ def _path(trial: Trial) -> Seen:
     return Seen(trial.meta["base_rtt_ms"] / 1e3, up_us / 1e6, trial.meta["mss_bytes"] + HEADERS_BYTES + ETHERNET_BYTES)
 
 
+def _peak_until(flight: Flight, t_s: float) -> float:
+    """Return the most that was in flight until a time."""
+    return float(flight.bytes[flight.t_s <= t_s].max(initial=0.0))
+
+
 def _grows_on(flight: Flight, left_s: float, path: Seen) -> str | None:
     """Return how the flight grows after the record; none where it does not."""
-    before, after = flight.peak_until(left_s), flight.exit_since(left_s, path.rtt_s)
-    reached = after.flight_bytes if after else flight.peak_until(flight.t_s[-1])
+    before, after = _peak_until(flight, left_s), flight.exit_since(left_s, path.rtt_s)
+    reached = after.flight_bytes if after else _peak_until(flight, flight.t_s[-1])
     if reached <= GROWN * before + SPARE_PKTS * path.frame_bytes:
         return None
     most, later = before / path.frame_bytes, reached / path.frame_bytes
@@ -54,7 +59,7 @@ def _grows_on(flight: Flight, left_s: float, path: Seen) -> str | None:
 def _stood_before(flight: Flight, left_s: float, path: Seen) -> str | None:
     """Return for how many rounds the flight had stood before the record; none where it grew, or not so long."""
     first = flight.exit_since(0.0, path.rtt_s)
-    if first is None or flight.peak_until(left_s) > GROWN * first.flight_bytes + SPARE_PKTS * path.frame_bytes:
+    if first is None or _peak_until(flight, left_s) > GROWN * first.flight_bytes + SPARE_PKTS * path.frame_bytes:
         return None
     rounds = flight.rounds(first.t_s, left_s, path.rtt_s)
     return f"the flight had stopped growing {rounds} rounds before" if rounds > MOST_ROUNDS else None
