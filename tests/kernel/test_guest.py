@@ -86,7 +86,8 @@ def test_addresses_and_routes_are_those_that_ip_would_add(tmp_path: Path, kernel
     routes = {each["dst"]: each for each in found["routes"]}
     assert routes["10.0.2.0/24"]["gateway"] == routes["default"]["gateway"] == "10.0.1.2"
     assert routes["default"]["protocol"] == "boot"
-    assert routes["default"]["metrics"] == [{name: int(value) for name, value in guest.METRICS.items()}]
+    for each in ("default", "10.0.2.0/24"):
+        assert routes[each]["metrics"] == [{name: int(value) for name, value in guest.METRICS.items()}]
     assert found["left"] == []
 
 

@@ -11,7 +11,8 @@ from lab.node.system.tools import NodeError
 
 RTM_NEWADDR, RTM_NEWROUTE, RTM_GETROUTE = 20, 24, 26
 IFA_ADDRESS, IFA_LOCAL = 1, 2
-RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS = 1, 4, 5, 8
+RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
+WHERE = (RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY)
 METRICS = {"mtu": 2, "initcwnd": 11, "initrwnd": 14}  # RTAX_*
 RT_TABLE_MAIN, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RTN_UNICAST = 254, 3, 0, 1  # as ip states them
 IFADDRMSG = struct.Struct("BBBBI")  # family, prefix, flags, scope, ifindex
@@ -39,28 +40,25 @@ def executed(line: str) -> bool:
 
 
 def pin(node: str, settings: Settings) -> None:
-    """Write metrics of a node's default route, and refuse what did not take."""
-    with entered(node), Netlink(f"{node}: default route") as link:
-        gateway, dev = _default(link, node)[:2]
-        values = b"".join(attribute(METRICS[name], struct.pack("I", int(value))) for name, value in settings.items())
-        there = [attribute(RTA_GATEWAY, gateway), attribute(RTA_OIF, dev), attribute(RTA_METRICS, values)]
-        link.request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, _route(0) + b"".join(there))
-        metrics = _default(link, node)[2]
-    if metrics != {name: int(value) for name, value in settings.items()}:
-        raise NodeError(f"{node}: default route={metrics}: must be {settings}")
+    """Write metrics of a node's routes via a router, and refuse what did not take: one of them carries the download."""
+    wanted = {METRICS[name]: struct.pack("I", int(value)) for name, value in settings.items()}
+    metrics = attribute(RTA_METRICS, b"".join(attribute(*each) for each in wanted.items()))
+    with entered(node), Netlink(f"{node}: routes") as link:
+        for prefix, route in _routes(link, node):
+            where = b"".join(attribute(number, route[number]) for number in WHERE if number in route)
+            link.request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, _route(prefix) + where + metrics)
+        for _, route in _routes(link, node):
+            if (taken := attributes(route.get(RTA_METRICS, b""))) != wanted:
+                raise NodeError(f"{node}: routes: metrics={taken}: must be {wanted}, of {settings}")
 
 
-def _default(link: Netlink, node: str) -> tuple[bytes, bytes, dict[str, int]]:
-    """Return gateway, interface and metrics of the default route, the first two as the kernel has them."""
+def _routes(link: Netlink, node: str) -> list[tuple[int, dict[int, bytes]]]:
+    """Return prefix and attributes of the routes via a router, as the kernel has them."""
     shown = [(RTMSG.unpack_from(each), attributes(each[RTMSG.size :])) for each in link.request(*_ALL_ROUTES)]
     routes = [(head[1], route) for head, route in shown if head[4] == RT_TABLE_MAIN and RTA_GATEWAY in route]
-    if [prefix for prefix, _ in routes] != [0]:  # another one would carry the download without what is pinned
-        raise NodeError(f"{node}: default route: must be one, via a router, and the only route via one")
-    found = routes[0][1]
-    values = attributes(found.get(RTA_METRICS, b""))
-    names = {number: name for name, number in METRICS.items()}
-    metrics = {names.get(number, str(number)): int(struct.unpack("I", value)[0]) for number, value in values.items()}
-    return found[RTA_GATEWAY], found[RTA_OIF], metrics
+    if [prefix for prefix, _ in routes].count(0) != 1:
+        raise NodeError(f"{node}: default route: must be one, via a router: ip route add default via ADDRESS")
+    return routes
 
 
 def _add_address(address: str, prefix: int, dev: str) -> None:
