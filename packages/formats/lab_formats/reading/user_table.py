@@ -38,8 +38,8 @@ class UserTable:
 def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wanted) -> UserTable:
     """Read a table; `wanted` recognises the names of a header, which may stand in a comment.
 
-    A column without a name, or with one that no option can write, has that of its place, counted from 1. UserError
-    the first line shows several separators and none is given.
+    A column without a name, or with one that no option can write, has that of its place, counted from 1.
+    UserError where the first line shows several separators and none is given.
     """
     lines = text_lines(path)
     while len(lines) > 1 and not lines[-1].strip(" "):
