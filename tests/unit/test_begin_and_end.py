@@ -183,7 +183,10 @@ def test_a_sender_that_the_usual_first_window_would_hold_back_gets_a_larger_one(
 
 def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(route, "entered", lambda _node: nullcontext())
-    monkeypatch.setattr(route, "_default", lambda _link, _node: (bytes(4), bytes(4), {"initcwnd": 10}))
+    taken = {route.RTA_METRICS: netlink.attribute(route.METRICS["initcwnd"], struct.pack("I", 10))}
+    monkeypatch.setattr(route, "_routes", lambda _link, _node: [(0, taken)])
     monkeypatch.setattr(netlink.Netlink, "request", lambda *_: [])
-    with pytest.raises(NodeError, match=r"^server: default route=.*: must be \{'initcwnd': '10', 'mtu': '1360'\}$"):
+    with pytest.raises(
+        NodeError, match=r"^server: metrics of a route=\{'initcwnd': 10\}: must be \{.*'mtu': '1360'\}$"
+    ):
         route.pin("server", {"initcwnd": "10", "mtu": "1360"})

@@ -49,7 +49,8 @@ def pin(node: str, settings: Settings) -> None:
             link.request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, _route(prefix) + where + metrics)
         for _, route in _routes(link, node):
             if (taken := attributes(route.get(RTA_METRICS, b""))) != wanted:
-                raise NodeError(f"{node}: routes: metrics={taken}: must be {wanted}, of {settings}")
+                known = {name: struct.unpack("I", taken[each])[0] for name, each in METRICS.items() if each in taken}
+                raise NodeError(f"{node}: metrics of a route={known}: must be {settings}")
 
 
 def _routes(link: Netlink, node: str) -> list[tuple[int, dict[int, bytes]]]:
