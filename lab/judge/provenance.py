@@ -2,7 +2,6 @@
 """What of a link was recorded, what is published and what assumed: once per page, and in the files of figures."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -28,5 +27,7 @@ def levels(profile: Mapping[str, Any]) -> Iterator[str]:
     for way in ("down", "up"):
         for field, value in (profile.get(way) or {}).items():
             if isinstance(value, Mapping) and value.get("model") == "levels":
-                with suppress(ValidationError):  # a run of another version may have other fields
+                try:
                     yield f"Levels of {way}.{field}: {Levels.model_validate(dict(value)).summary}."
+                except ValidationError:
+                    yield f"Levels of {way}.{field}: stored by another version of the lab."

@@ -21,9 +21,7 @@ RIVALS = ("rival-sender", "rival-receiver")  # of other downloads at the same ti
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 DEFAULT_MTU = 1500
 IPV6 = re.compile(r"\s-6\b|\binet6\b|\bnet\.ipv6\b|[\s=][0-9a-fA-F:]*::")  # in a node's line
-METRICS = re.compile(
-    r"\br(?:o\w*)?\s.*\b(initcwnd|initrwnd|rto_min|advmss|quickack|congctl|ssthresh|cwnd|window|mtu)\b"
-)
+METRICS = re.compile(r"\br(?:o\w*)?\s.*\b(init[cr]wnd|rto_min|advmss|quickack|congctl|ssthresh|cwnd|window|mtu)\b")
 OFFLOAD = re.compile(r"\bethtool\s+(?:-K|--offload|--features)\s.*\bon\b")
 
 
@@ -190,13 +188,15 @@ def node_faults(topology: Topology) -> list[UserError]:
     """Return what of the nodes no trial has: other systems than Linux, IPv6, addresses that no line sets."""
     graph, place, wrong = topology.topology, shown(topology.file), list[UserError]()
     ends = [name for role in (*ROLES, *RIVALS) for name, _ in topology.labelled(role)]
+    pinned = load_sysctls()
+    settings = [re.compile(rf"{re.escape(each)}(?![\w.])") for each in (*pinned.ends, *pinned.kernel)]
     for name, node in graph.nodes.items():
         here, kind = f"topology.nodes.{name}", node.kind or graph.defaults.kind or "linux"
         if kind != "linux":
             wrong.append(field_error(place, f"{here}.kind", kind, "linux in a trial: each node is a Linux of the lab"))
         shaped = [(role, dev) for role in SHAPES for owner, dev in topology.labelled(role) if owner == name]
         for at, line in enumerate(node.exec):
-            found = _refusals(line, name in ends, shaped)
+            found = _refusals(line, settings if name in ends else None, shaped)
             wrong += [field_error(place, f"{here}.exec.{at}", line, rule) for rule in found]
     for role in (*ROLES, *RIVALS):
         for name, address in topology.labelled(role):
@@ -206,13 +206,12 @@ def node_faults(topology: Topology) -> list[UserError]:
     return wrong
 
 
-def _refusals(line: str, is_end: bool, shaped: list[tuple[str, str]]) -> Iterator[str]:
-    """Yield why a node's line is refused; `shaped` are its interfaces with a role, as (role, interface)."""
-    pinned, plain = load_sysctls(), line.replace("/", ".")
-    known = [name for name in (*pinned.ends, *pinned.kernel) if re.search(rf"{re.escape(name)}(?![\w.])", plain)]
+def _refusals(line: str, pinned: list[re.Pattern[str]] | None, shaped: list[tuple[str, str]]) -> Iterator[str]:
+    """Yield why a node's line is refused; `pinned` is what a trial sets at an end, `shaped` (role, interface)s."""
     if IPV6.search(line):
         yield "left out in a trial: it goes over IPv4, and the virtual kernel has no IPv6"
-    if is_end and (names := known + METRICS.findall(line)):
+    known = [found[0] for each in pinned or () if (found := each.search(line.replace("/", ".")))]
+    if pinned is not None and (names := known + METRICS.findall(line)):
         yield f"left out at an end: every trial states {names[0]} itself (lab/sysctls.yml), and this has no effect"
     if OFFLOAD.search(line):
         yield "left out: the lab switches offloads off on every interface"

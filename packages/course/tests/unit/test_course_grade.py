@@ -13,7 +13,7 @@ import pytest
 from lab_course import grade as grading
 from lab_course import whole_class
 from lab_course.answers import read_answers
-from lab_course.assignment import STUDENT, Assignment, find_assignment
+from lab_course.assignment import Assignment, find_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
 from lab_course.forms.page import page
@@ -287,8 +287,7 @@ def test_the_page_begins_with_a_table_of_all_checks_that_leads_to_each(tmp_path:
 
 def test_the_folder_of_a_class_is_no_submission(tmp_path: Path) -> None:
     for student in ("s1", "s2"):
-        (tmp_path / "all" / student).mkdir(parents=True)
-        (tmp_path / "all" / student / STUDENT).write_text(f"student: {student}\nseed: 1\n")
+        handed_in(tmp_path / "all" / student, student)
     request = GradeRequest("1", (tmp_path / "all",), None, None, None, public=True, jobs=1, by_student=False)
     with pytest.raises(UserError, match=r"submission=.*all: must be one student's; for all 2: .*/all/\*"):
         grade_all(request, Console(quiet=True))

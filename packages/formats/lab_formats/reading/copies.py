@@ -29,8 +29,10 @@ def untranslated(packets: list[Packet]) -> tuple[list[Packet], int]:
 
     No two connections have the same numbers; of those that do, the one that stands first counts.
     """
-    contents: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
-    owner: dict[Hashable, Flow] = {}
+    if len({packet.flow[::2] for packet in packets if packet.flow}) < 2:  # of one pair of hosts
+        return packets, 0
+    contents: defaultdict[Flow, set[int]] = defaultdict(set)
+    owner: dict[int, Flow] = {}
     same: Counter[tuple[Flow, Flow]] = Counter()
     for packet in packets:
         if packet.flow and (content := _numbers(packet)) not in contents[packet.flow]:
@@ -45,10 +47,10 @@ def untranslated(packets: list[Packet]) -> tuple[list[Packet], int]:
     return [packet for packet in packets if packet.flow not in again], len(again)
 
 
-def _numbers(packet: Packet) -> Hashable:
-    """Return what of a segment no translator of addresses changes."""
+def _numbers(packet: Packet) -> int:
+    """Return a number of what of a segment no translator of addresses changes: short, for there are millions."""
     header = packet.header
-    return header[PORT_BYTES:CHECKSUM_AT], header[URGENT_AT:], packet.end - packet.seq
+    return hash((header[PORT_BYTES:CHECKSUM_AT], header[URGENT_AT:], packet.end - packet.seq))
 
 
 def of_one_interface(packets: list[Packet]) -> list[Packet]:
