@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from lab_formats.reading.copies import SAME_PLACE_S, of_one_interface
+from lab_formats.reading.grain import grain_s
 from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
 
@@ -16,7 +17,6 @@ from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
 from lab.tables.tcp_headers import options
 from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
-from lab_whatif.stamps import grain_s
 
 Numbers = NDArray[np.int64]
 Seconds = NDArray[np.float64]

@@ -12,7 +12,6 @@ TICKS_PER_S = (1_000_000, 1000, 250, 100, 10)  # of systems in use: RFC 7323 all
 FAST, SLOW = 0.9, 2.4  # a queue that grows makes stamps look slower, by less than these rates differ; hardly faster
 LEAST_S = 0.1  # of a capture from which a rate can be seen
 TOGETHER = 20  # segments, of which one left its host at once
-FEW_TIMES = 0.2  # for each packet: a clock of 15.6 ms (Windows) whose steps are not equal
 
 
 @dataclass(frozen=True)
@@ -52,14 +51,3 @@ def unsteady_s(values: NDArray[np.int64], captured_s: NDArray[np.float64]) -> fl
     apart_s = (captured_s - own.t_s)[~np.isnan(own.t_s)]
     floors_s = np.minimum.reduceat(apart_s, np.arange(0, max(len(apart_s) - TOGETHER + 1, 1), TOGETHER))
     return max(float(np.ptp(floors_s)) - own.step_s, 0.0)
-
-
-def grain_s(captured_s: NDArray[np.float64]) -> float:
-    """Return the step of a capture's clock: that of all its times, or of the few times that most packets share."""
-    gaps_s = np.diff(captured_s)
-    gaps_s = gaps_s[gaps_s > 0]
-    if not len(gaps_s):
-        return 0.0
-    if len(gaps_s) < FEW_TIMES * len(captured_s):
-        return float(np.percentile(gaps_s, 5))
-    return int(np.gcd.reduce(np.rint(gaps_s * 1e6).astype(np.int64))) / 1e6

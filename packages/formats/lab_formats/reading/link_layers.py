@@ -14,9 +14,13 @@ from lab_formats.reading.wifi_frames import (
     type_at,
 )
 
-IP4, IP6, PPPOE, VLANS, MPLS = 0x0800, 0x86DD, 0x8864, (0x8100, 0x88A8, 0x9100, 0x9200), (0x8847, 0x8848)
+IP4, IP6, MPLS = 0x0800, 0x86DD, (0x8847, 0x8848)
+TAGS = {**dict.fromkeys((0x8100, 0x88A8, 0x9100, 0x9200), 4), 0x8926: 6, 0x893F: 8}  # VLAN; VN-Tag; E-Tag (802.1BR)
+WITHIN = {0x6558: 0, 0x8903: 2, 0x88E7: 4}  # bytes before an Ethernet frame: bridging; FabricPath; 802.1ah
+MACS_BYTES = 12  # both addresses of an Ethernet frame
 LONGEST_LLC, SNAP, SNAP_BYTES = 1500, b"\xaa\xaa\x03\0\0\0", 6
 PPPOE_BYTES = 6
+PPPS = {0x880B: 0, 0x8864: PPPOE_BYTES}  # bytes before a PPP frame: of PPTP; PPPoE
 FAMILIES = (2, 10, 24, 28, 30)  # AF_INET, and AF_INET6 of Linux, NetBSD, FreeBSD and macOS
 PPP_IP, HDLC = (0x21, 0x57), (0x0F, 0x8F)
 NOT_IP = NOT_DATA
@@ -27,16 +31,19 @@ UNKNOWN: Place = (0, 0)
 
 
 def by_type(frame: bytes, type_at: int, at: int) -> int:
-    """Follow an EtherType, whose content begins at `at`, through VLAN tags, MPLS labels and PPPoE."""
+    """Follow an EtherType, whose content begins at `at`, through tags, frames within frames, MPLS labels and PPPoE."""
     kind = frame[type_at] << 8 | frame[type_at + 1]
-    while kind in VLANS:
-        kind, at = frame[at + 2] << 8 | frame[at + 3], at + 4
+    while kind in TAGS:
+        at += TAGS[kind]
+        kind = frame[at - 2] << 8 | frame[at - 1]
+    if kind in WITHIN:
+        return of_ethernet(frame, at + WITHIN[kind])
     if kind in (IP4, IP6):
         return at
     if kind <= LONGEST_LLC and frame[at : at + SNAP_BYTES] == SNAP:
         return by_type(frame, at + SNAP_BYTES, at + SNAP_BYTES + 2)
-    if kind == PPPOE:
-        return _ppp(frame, at + PPPOE_BYTES)
+    if kind in PPPS:
+        return _ppp(frame, at + PPPS[kind])
     if kind in MPLS:
         while not frame[at + 2] & 1:  # until the bottom of the stack
             at += 4
@@ -44,9 +51,14 @@ def by_type(frame: bytes, type_at: int, at: int) -> int:
     return NOT_IP
 
 
+def of_ethernet(frame: bytes, at: int = 0) -> int:
+    """Return where the packet of an Ethernet frame begins, which begins at `at`."""
+    return by_type(frame, at + MACS_BYTES, at + MACS_BYTES + 2)
+
+
 def _pseudowire(frame: bytes, at: int) -> int:
     """Return where the packet of an Ethernet frame over MPLS begins, behind its control word where it has one."""
-    behind = (by_type(frame, at + word + 12, at + word + 14) for word in (4, 0))
+    behind = (of_ethernet(frame, at + word) for word in (4, 0))
     return next((found for found in behind if found != NOT_IP), NOT_IP)
 
 
@@ -99,7 +111,7 @@ def _raw(frame: bytes) -> int:
 
 RAW = ("raw IP", _raw)
 LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
-    1: ("Ethernet", lambda frame: by_type(frame, 12, 14)),
+    1: ("Ethernet", of_ethernet),
     0: ("BSD loopback", _loopback),
     108: ("OpenBSD loopback", _loopback),
     9: ("PPP", _ppp),

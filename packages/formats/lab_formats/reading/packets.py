@@ -12,17 +12,19 @@ from typing import NamedTuple
 from lab.base.errors import UserError, field_error
 from lab_formats.reading.frames import Frame, frames
 from lab_formats.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
-from lab_formats.reading.link_layers import LINKS, link_name, on_air, place
+from lab_formats.reading.link_layers import LINKS, NOT_IP, link_name, on_air, place
 from lab_formats.reading.text import read_bytes
-from lab_formats.reading.tunnels import inner_at
+from lab_formats.reading.tunnels import GRE, inner_at
 from lab_formats.reading.wifi_frames import WHY
 
 MOST_PACKETS = 2_000_000
+MOST_OTHER = 0.01  # of the bytes may be of frames without an IP packet, such as ARP, without a word
 CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
 HEADER_MOST = 60  # bytes of TCP's header with all options; by them two packets are the same
 NOTES = {
     "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
     "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
+    "gre": "{} packets are within GRE that holds no IP packet which is read: the outer ones count, and show no flow.",
     "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
     "retried": "{} frames were sent again on the air (802.11) and stand twice: each counts once.",
     "malformed": "{} packets state a TCP header of less than 20 bytes, and show no flow.",
@@ -63,6 +65,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     start_ns: int | None = None
     for frame in frames(path, read_bytes(path), notes):
         counts["frames"] += 1
+        counts["bytes"] += frame.wire_bytes
         if counts["frames"] > MOST_PACKETS:
             raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
         if frame.interface.link not in LINKS:
@@ -91,6 +94,8 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     if counts["broken"]:
         notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")
     notes += [f"{count} frames are of link type {name}: left out." for name, count in others.items()]
+    if (share := counts["other bytes"] / counts["bytes"]) > MOST_OTHER:
+        notes.append(f"{counts['other']} frames hold no IP packet that is read ({share:.1%} of the bytes): left out.")
     notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
     if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
         notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
@@ -121,13 +126,15 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     at = LINKS[link][1](data)
     if at < 0:
         counts[WHY.get(at, "other")] += 1
+        counts["other bytes"] += 0 if at in WHY else frame.wire_bytes
         return None
     header = read_header(data, at)
-    if header.protocol != TCP and (inner := inner_at(data, header)) >= 0:
+    if header.protocol != TCP and (inner := _inner_at(frame, header)) >= 0:
         counts["within"] += 1
         while inner >= 0:
             at, header = inner, read_header(data, inner)
-            inner = inner_at(data, header)
+            inner = _inner_at(frame, header)
+    counts["gre"] += header.protocol == GRE
     if header.ip_bytes == 0:
         counts["unstated"] += 1
         header = header._replace(ip_bytes=frame.wire_bytes - at)
@@ -145,6 +152,16 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     if request is None:
         return packet
     return packet._replace(echo=(request, *struct.unpack_from(">HH", body, 4)), opens=request)
+
+
+def _inner_at(frame: Frame, header: Header) -> int:
+    """Return where a packet within begins; a whole frame that ends before it holds none, as an ACK of PPTP."""
+    try:
+        return inner_at(frame.data, header)
+    except IndexError:
+        if len(frame.data) < frame.wire_bytes:
+            raise
+        return NOT_IP
 
 
 def _identity(header: Header, body: bytes) -> int:

@@ -8,6 +8,8 @@ from lab_formats.reading.packets import Flow, Packet
 
 WRAP = 2**32
 MOST_WAITING = 100_000
+MARK_BYTES = 1  # of the sequence numbers, which a SYN or FIN takes
+MANY, ALL = 5, 0.9  # acknowledgements with data, and their share, from which a pure one would have been sent earlier
 AT_ONCE_MS = 1.0  # no path between two machines is taken to be shorter where nothing else shows the end
 Key = tuple[Flow, bytes]
 
@@ -18,6 +20,7 @@ class Sample:
 
     t_s: float
     rtt_ms: float
+    with_data: bool = False  # the acknowledgement came with data, perhaps only when there was some
 
 
 def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sample]:
@@ -42,6 +45,9 @@ def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sa
         words = words if at_once else "if the capture was taken there, that is a delayed ACK and no RTT of the path"
         notes.append(f"One end alone answers, after {_median_ms(far):.3f} ms in the median: {words}.")
         far = [] if at_once else far
+    if (carried := sum(sample.with_data for sample in far)) >= max(MANY, ALL * len(far)):
+        words = "their round trips contain what the other end waited until it had some"
+        notes.append(f"{carried} of {len(far)} acknowledgements came with data: {words}.")
     return sorted([*far, *_echoes(packets)], key=lambda sample: sample.t_s)
 
 
@@ -65,7 +71,8 @@ def _tcp(packets: list[Packet]) -> list[tuple[bytes, Sample]]:
         if packet.ack is not None:
             sent_s = waiting.get(back, OrderedDict()).pop(packet.ack, None)
             if sent_s is not None and packet.t_s >= sent_s:
-                found.append((packet.target, Sample(packet.t_s, (packet.t_s - sent_s) * 1e3)))
+                with_data = packet.end - packet.seq > MARK_BYTES
+                found.append((packet.target, Sample(packet.t_s, (packet.t_s - sent_s) * 1e3, with_data)))
         if packet.end != packet.seq:
             _remember(waiting.setdefault(key, OrderedDict()), highest, key, packet)
     return found

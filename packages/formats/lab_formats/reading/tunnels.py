@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a packet within a packet begins: IP in IP, GRE (RFC 2784, 2890), VXLAN (7348), GENEVE (8926), GTP-U."""
+"""Where a packet within a packet begins, of the tunnels that are read.
+
+IP in IP, GRE (RFC 2784, 2890), also of PPTP (2637) and a switch's mirror (ERSPAN), VXLAN (7348), GENEVE (8926), GTP-U.
+"""
 
 from collections.abc import Callable
 
 from lab_formats.reading.ip_headers import UDP, Header
-from lab_formats.reading.link_layers import IP4, IP6, NOT_IP, by_type
+from lab_formats.reading.link_layers import NOT_IP, by_type, of_ethernet
 
 IP_IN_IP, GRE = (4, 41), 47
-BRIDGED = 0x6558  # Ethernet frames
-UDP_BYTES, VXLAN_BYTES, MAC_BYTES = 8, 8, 12
+ACKNOWLEDGED, NUMBERED = 0x80, 0x10  # of GRE's first bits, the former of PPTP's
+MIRROR, MIRROR3 = 0x88BE, 0x22EB  # ERSPAN of type 1 or 2, and of type 3
+MIRROR_BYTES, MIRROR3_BYTES, MIRROR3_MORE, FRAMES = 8, 12, 8, 0
+UDP_BYTES, VXLAN_BYTES, VXLAN_VALID = 8, 8, 0x08  # the other bits are not judged (RFC 7348)
 GTP_BYTES, GTP_MORE, USER_DATA = 8, 0x07, 255
 
 
@@ -27,28 +32,34 @@ def inner_at(frame: bytes, header: Header) -> int:
 
 
 def _of_version(frame: bytes, at: int) -> int:
-    return at if frame[at] >> 4 in (4, 6) else NOT_IP
-
-
-def _of_type(frame: bytes, kind: int, at: int) -> int:
-    if kind == BRIDGED:
-        return by_type(frame, at + MAC_BYTES, at + MAC_BYTES + 2)
-    return _of_version(frame, at) if kind in (IP4, IP6) else NOT_IP
+    return at if at >= 0 and frame[at] >> 4 in (4, 6) else NOT_IP
 
 
 def _gre(frame: bytes, at: int) -> int:
-    """Pass the checksum, key and sequence number that the first bits announce."""
-    more = sum(4 for bit in (0x80, 0x20, 0x10) if frame[at] & bit)
-    return _of_type(frame, frame[at + 2] << 8 | frame[at + 3], at + 4 + more)
+    """Pass the checksum, key, sequence number and (PPTP) acknowledgement that the first bits announce."""
+    inner = at + 4 + sum(4 for bit in (0x80, 0x20, NUMBERED) if frame[at] & bit)
+    inner += 4 if frame[at + 1] & ACKNOWLEDGED else 0
+    kind = frame[at + 2] << 8 | frame[at + 3]
+    if kind == MIRROR:
+        return _of_version(frame, of_ethernet(frame, inner + (MIRROR_BYTES if frame[at] & NUMBERED else 0)))
+    if kind == MIRROR3:
+        return _mirror3(frame, inner)
+    return _of_version(frame, by_type(frame, at + 2, inner))
+
+
+def _mirror3(frame: bytes, at: int) -> int:
+    if frame[at + 10] >> 2 & 0x1F != FRAMES:
+        return NOT_IP
+    return _of_version(frame, of_ethernet(frame, at + MIRROR3_BYTES + (MIRROR3_MORE if frame[at + 11] & 1 else 0)))
 
 
 def _vxlan(frame: bytes, at: int) -> int:
-    return _of_type(frame, BRIDGED, at + VXLAN_BYTES) if frame[at] == 0x08 else NOT_IP
+    return _of_version(frame, of_ethernet(frame, at + VXLAN_BYTES)) if frame[at] & VXLAN_VALID else NOT_IP
 
 
 def _geneve(frame: bytes, at: int) -> int:
     options = 4 * (frame[at] & 0x3F)
-    return _of_type(frame, frame[at + 2] << 8 | frame[at + 3], at + 8 + options) if frame[at] >> 6 == 0 else NOT_IP
+    return _of_version(frame, by_type(frame, at + 2, at + 8 + options)) if frame[at] >> 6 == 0 else NOT_IP
 
 
 def _gtp(frame: bytes, at: int) -> int:

@@ -99,10 +99,18 @@ PLAIN_RATES = (1.0123733333333333, 50.0)  # over 0.6 s; 1.2 Mb/s while it lasts
         *[(number, lambda packet: packet) for number in (12, 14, 101, 228)],
         (1, lambda packet: mpls(bytes(4) + ethernet(packet))),
         (1, lambda packet: mpls(ethernet(packet))),
+        (1, lambda packet: bytes(12) + b"\x89\x26" + bytes(4) + ethernet(packet)[12:]),  # VN-Tag
+        (1, lambda packet: bytes(12) + b"\x89\x3f" + bytes(6) + ethernet(packet)[12:]),  # E-Tag
+        (1, lambda packet: bytes(12) + b"\x89\x03\0\0" + ethernet(packet)),  # FabricPath
+        (1, lambda packet: bytes(12) + b"\x88\xe7" + bytes(4) + ethernet(packet)),  # 802.1ah
         (1, outer(4, b"")),
         (1, outer(47, b"\0\0\x08\0")),
         (1, outer(47, b"\x30\0\x65\x58" + bytes(8 + 12) + b"\x08\0")),
-        (1, to_port(4789, b"\x08" + bytes(7 + 12) + b"\x08\0")),
+        (1, outer(47, b"\0\0\x88\xbe" + bytes(12) + b"\x08\0")),  # ERSPAN of types 1 to 3
+        (1, outer(47, b"\x10\0\x88\xbe" + bytes(4 + 8 + 12) + b"\x08\0")),
+        (1, outer(47, b"\x10\0\x22\xeb" + bytes(4 + 11) + b"\1" + bytes(8 + 12) + b"\x08\0")),
+        (1, outer(47, b"\x30\x81\x88\x0b" + bytes(12) + b"\xff\3\0\x21")),  # PPTP
+        *[(1, to_port(4789, bits + bytes(7 + 12) + b"\x08\0")) for bits in (b"\x08", b"\x88", b"\xff")],
         (1, to_port(6081, b"\1\0\x65\x58" + bytes(4 + 4 + 12) + b"\x08\0")),
         (1, to_port(2152, b"\x30\xff" + bytes(6))),
         (1, to_port(2152, b"\x34\xff" + bytes(6) + b"\0\0\0\x85\1\0\x09\0")),

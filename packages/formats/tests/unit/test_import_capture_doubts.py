@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a capture of others does not show: frames that are not read, pure acknowledgements, fine times."""
+
+import struct
+from pathlib import Path
+
+import pytest
+from captures_of_users import CLIENT, SERVER, Timed, download, ethernet, ip4, pcap, tcp
+
+from lab.traces import importers
+
+ENCRYPTED, ARP = 0x88E5, 0x0806  # MACsec
+OUTER = struct.pack(">BBHHHBBH", 0x45, 0, 0, 1, 0, 64, 47, 0) + b"\x0a\0\0\1\x0a\0\0\2"
+
+
+def notes(file: Path) -> tuple[str, ...]:
+    return importers.read(file).notes
+
+
+def of_type(kind: int, packet: bytes) -> bytes:
+    return bytes(12) + struct.pack(">H", kind) + packet
+
+
+def test_one_way_that_is_not_read_is_said(tmp_path: Path) -> None:
+    def frame(packet: bytes) -> bytes:
+        return of_type(ENCRYPTED, packet) if len(packet) > 1000 else ethernet(packet)
+
+    read = importers.read(pcap(tmp_path / "made.pcap", download(), 1, frame))
+    assert max(read.frame["rate_down_mbps"]) < 0.01
+    assert "60 frames hold no IP packet that is read (96.4% of the bytes): left out." in read.notes
+
+
+def test_a_few_frames_of_the_neighbourhood_need_no_word(tmp_path: Path) -> None:
+    frames = [(t_s, ethernet(packet)) for t_s, packet in download()]
+    frames += [(0.2 + number / 100, of_type(ARP, bytes(28))) for number in range(15)]
+    quiet = notes(pcap(tmp_path / "made.pcap", sorted(frames), 1, lambda frame: frame))
+    assert not any("no IP packet" in note for note in quiet)
+
+
+def test_gre_that_holds_no_ip_packet_is_said_and_its_outer_packets_count(tmp_path: Path) -> None:
+    """A PPTP acknowledgement ends where a packet would begin; a controller's tunnel holds frames of 802.11."""
+    others = [OUTER[:2] + struct.pack(">H", 20 + len(gre)) + OUTER[4:] + gre for gre in (ACK, AIR)]
+    frames = [*download(), *[(0.3 + number / 10, packet) for number, packet in enumerate(others)]]
+    found = notes(pcap(tmp_path / "made.pcap", sorted(frames)))
+    assert found[0].startswith("2 packets are within GRE that holds no IP packet which is read: the outer ones count")
+    assert "2 of 125 packets are of other hosts: left out." in found
+
+
+ACK = b"\x20\x81\x88\x0b" + bytes(8)
+AIR = b"\0\0\x82\0" + bytes(30)
+
+
+def chat(pure: bool) -> list[Timed]:
+    """Ten requests, each 2 s after the answer to the one before, which it acknowledges where no pure ACK does."""
+    packets = [(t_s, packet) for t_s, packet in download()[:3]]
+    asked, told, t_s = 100, 1000, 0.1
+    for _ in range(10):
+        packets.append((t_s, ip4(CLIENT, SERVER, tcp(4000, 80, asked, told, 0x18, 50))))
+        asked += 50
+        packets.append((t_s + 0.001, ip4(SERVER, CLIENT, tcp(80, 4000, told, asked, 0x18, 700))))
+        told += 700
+        if pure:
+            packets.append((t_s + 0.05, ip4(CLIENT, SERVER, tcp(4000, 80, asked, told, 0x10, 0))))
+        t_s += 2
+    return packets
+
+
+@pytest.mark.parametrize(("pure", "median_ms", "said"), [(True, 49.0, False), (False, 1999.0, True)])
+def test_acknowledgements_that_wait_for_data_are_said(tmp_path: Path, pure: bool, median_ms: float, said: bool) -> None:
+    """As in a capture of packets with data alone; the server is where it was taken."""
+    read = importers.read(pcap(tmp_path / "made.pcap", chat(pure)))
+    assert read.frame["rtt_ms"].drop_nulls()[1:].median() == pytest.approx(median_ms)
+    words = "9 of 10 acknowledgements came with data: their round trips contain what the other end waited"
+    assert any(note.startswith(words) for note in read.notes) == said
+
+
+@pytest.mark.parametrize("step_s", [0.01, 1e-6])
+def test_a_clock_of_coarse_steps_is_said(tmp_path: Path, step_s: float) -> None:
+    file = pcap(tmp_path / "made.pcap", [(t_s // step_s * step_s, packet) for t_s, packet in download()])
+    words = "The capture's clock has steps of 10 ms: each round trip is known to one of them."
+    assert (words in notes(file)) == (step_s == 0.01)
