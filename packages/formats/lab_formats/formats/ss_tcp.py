@@ -6,6 +6,7 @@ while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > my.ss
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from lab_formats.reading.clock import shifted
 from lab_formats.reading.tcp_info import COARSE, limits, series
 from lab_formats.reading.text import lacks_end, line_error, read_lines
 
-CLOCK = re.compile(r"\d{9,10}\.\d+")
+EPOCH_DIGITS = 10  # of whole seconds, from 2001 to 2286
+CLOCK = re.compile(r"\d{9,10}\.\d+|\d{10}(?:\d{3}){1,3}")  # of date +%s.%N, or without a point (ms, us or ns)
+STAMPED = re.compile(rf"({CLOCK.pattern})[,;]?(\s.*\S.*)")  # by ts '%.s', which puts the time before each line
 DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)")  # of date -Ins, --rfc-3339=ns
 BEGIN = r"(?:[\sA-Z\d]|tcp\s).*"  # ss -O has the socket in front, perhaps without its state or with its protocol
 INFO = re.compile(rf"{BEGIN}\bcwnd:\d+.*\bbytes_acked:\d+|{BEGIN}\bbytes_acked:\d+.*\bcwnd:\d+")
@@ -80,11 +83,11 @@ def read(path: Path) -> Recording:
 def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     found: defaultdict[str, Rows] = defaultdict(list)
     now_s: float | None = None
-    first_s, socket, prints = 0.0, "", 0
+    first_s, socket, prints, clock_at = 0.0, "", 0, 0
     again: Counter[str] = Counter()  # how often a socket's ports were used again
-    for number, line in enumerate(_whole_lines(path), 1):
+    for number, line in _lines(path):
         if (read_s := _clock_s(line.strip())) is not None:
-            before_s, now_s, prints = now_s, read_s, prints + 1
+            before_s, now_s, prints, clock_at = now_s, read_s, prints + 1, number
             if before_s is not None and now_s < before_s:
                 raise line_error(path, number, "time", line.strip(), "no earlier than the one before")
             first_s = first_s or now_s
@@ -99,7 +102,7 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
                 raise line_error(path, number, "time", "none", "given before each print: date +%s.%N, or -Ins")
             row = {**_row(path, number, line, now_s), "print": prints}
             before = found[_named(socket, again)]
-            if before and before[-1]["print"] == prints:
+            if (before and before[-1]["print"] == prints) or (clock_at == number and not socket):
                 raise _twice(path, number, socket)
             again[socket] += bool(before) and row["acked_bytes"] < before[-1]["acked_bytes"]
             found[_named(socket, again)].append(row)
@@ -107,16 +110,18 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
     return dict(found), first_s
 
 
-def _whole_lines(path: Path) -> list[str]:
-    """Return the lines without a last one that has no end: it may be cut within a number."""
-    return read_lines(path)[: -1 if lacks_end(path) else None]
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines, a time before one apart; a last one without an end may be cut within a number."""
+    for number, line in enumerate(read_lines(path)[: -1 if lacks_end(path) else None], 1):
+        stamped = STAMPED.fullmatch(line)
+        yield from ((number, part) for part in (stamped.groups() if stamped else (line,)))
 
 
 def _twice(path: Path, number: int, socket: str) -> UserError:
-    """Return the error of a connection that stands twice behind one time."""
+    """Return the error of a connection that stands twice behind one time, or may, as each line has one."""
     if socket:
         return line_error(path, number, "time", "none", f"given before each print, also this one of {socket}")
-    rule = "printed before each line of a connection where a print has several: ss -tin"
+    rule = "printed before each line of a connection where a print has several, or each line a time: ss -tin"
     return line_error(path, number, "addresses", "none", rule)
 
 
@@ -128,7 +133,7 @@ def _clock_s(line: str) -> float | None:
     """Return the time that a line of `date` states; None of any other line. Whole seconds are too coarse."""
     try:
         if CLOCK.fullmatch(line):
-            return float(line)
+            return float(line) if "." in line else int(line) / 10 ** (len(line) - EPOCH_DIGITS)
         return datetime.fromisoformat(line).timestamp() if DATE.fullmatch(line) else None
     except ValueError:  # a month 13
         return None

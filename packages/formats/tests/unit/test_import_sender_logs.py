@@ -319,12 +319,30 @@ def test_ss_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path) -> 
     assert found.notes[-1].startswith("The last line has no end")
 
 
-def test_ss_may_have_the_dates_that_date_writes_between_its_prints(tmp_path: Path) -> None:
-    for first, second in (("13:20,100000000+00:00", "13:20,350000000+00:00"), ("13:20.1Z", "13:20.35Z")):
-        dated = SS.replace("1700000000.100", f"2023-11-14T22:{first}").replace(
-            "1700000000.350", f"2023-11-14T22:{second}"
-        )
-        assert read(tmp_path, dated).frame.equals(read(tmp_path, SS).frame)
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2023-11-14T22:13:20,100000000+00:00", "2023-11-14T22:13:20,350000000+00:00"),
+        ("2023-11-14T22:13:20.1Z", "2023-11-14T22:13:20.35Z"),
+        ("1700000000100", "1700000000350"),
+        ("1700000000100000000", "1700000000350000000"),
+    ],
+)
+def test_ss_may_have_what_date_writes_between_its_prints(tmp_path: Path, first: str, second: str) -> None:
+    dated = SS.replace("1700000000.100", first).replace("1700000000.350", second)
+    assert read(tmp_path, dated).frame.equals(read(tmp_path, SS).frame)
+
+
+@pytest.mark.parametrize("comma", ["", ","])
+@pytest.mark.parametrize("end", ["5000\n\t", "5000 "], ids=["two lines", "one line (ss -O)"])
+def test_ss_may_have_its_time_before_each_line(tmp_path: Path, comma: str, end: str) -> None:
+    """As `ss -tin | ts %.s` writes it; without addresses two connections could not be kept apart."""
+    first, second = SS.replace("5000\n\t", end).split("1700000000.350\n")
+    lines = [f"1700000000.100{comma} {line}" for line in first.splitlines(True)[1:]]
+    lines += [f"1700000000.350{comma} {line}" for line in second.splitlines(True)]
+    assert read(tmp_path, "".join(lines)).frame.equals(read(tmp_path, SS).frame)
+    with pytest.raises(UserError, match="addresses=none: must be printed before each line of a connection"):
+        read(tmp_path, "".join(line.replace("192.0.2.1:443 192.0.2.2:5000", "") for line in lines))
 
 
 @pytest.mark.parametrize(
