@@ -94,7 +94,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     if counts["broken"]:
         notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")
     notes += [f"{count} frames are of link type {name}: left out." for name, count in others.items()]
-    if (share := counts["other bytes"] / counts["bytes"]) > MOST_OTHER:
+    if (share := counts["other bytes"] / max(counts["bytes"], 1)) > MOST_OTHER:
         notes.append(f"{counts['other']} frames hold no IP packet that is read ({share:.1%} of the bytes): left out.")
     notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
     if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):

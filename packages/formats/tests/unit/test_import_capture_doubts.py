@@ -53,14 +53,14 @@ AIR = b"\0\0\x82\0" + bytes(30)
 def chat(pure: bool) -> list[Timed]:
     """Ten requests, each 2 s after the answer to the one before, which it acknowledges where no pure ACK does."""
     packets = [(t_s, packet) for t_s, packet in download()[:3]]
-    asked, told, t_s = 100, 1000, 0.1
+    requested, answered, t_s = 100, 1000, 0.1
     for _ in range(10):
-        packets.append((t_s, ip4(CLIENT, SERVER, tcp(4000, 80, asked, told, 0x18, 50))))
-        asked += 50
-        packets.append((t_s + 0.001, ip4(SERVER, CLIENT, tcp(80, 4000, told, asked, 0x18, 700))))
-        told += 700
+        packets.append((t_s, ip4(CLIENT, SERVER, tcp(4000, 80, requested, answered, 0x18, 50))))
+        requested += 50
+        packets.append((t_s + 0.001, ip4(SERVER, CLIENT, tcp(80, 4000, answered, requested, 0x18, 700))))
+        answered += 700
         if pure:
-            packets.append((t_s + 0.05, ip4(CLIENT, SERVER, tcp(4000, 80, asked, told, 0x10, 0))))
+            packets.append((t_s + 0.05, ip4(CLIENT, SERVER, tcp(4000, 80, requested, answered, 0x10, 0))))
         t_s += 2
     return packets
 
