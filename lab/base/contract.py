@@ -102,9 +102,9 @@ def _breaches_of(kind: Any) -> Breaches:
     if origin is Literal:
         return _literal(arguments)
     if origin is list:
-        return _list(arguments[0])
+        return _each(list, "a list", arguments[0])
     if origin is dict:
-        return _dict(arguments[1])
+        return _each(dict, "a JSON object", arguments[1])
     return _plain(kind)
 
 
@@ -145,28 +145,16 @@ def _literal(values: tuple[Any, ...]) -> Breaches:
     return lambda value, path: NONE if value in values else ((path, value, rule),)
 
 
-def _list(kind: Any) -> Breaches:
+def _each(holder: Any, rule: str, kind: Any) -> Breaches:
+    """Return what breaks the contract of a list's or an object's members, which are all of one kind."""
     breaches_of = _breaches_of(kind)
 
     def breaches(value: Any, path: str) -> Iterator[Breach]:
-        if not isinstance(value, list):
-            yield path, value, "a list"
+        if not isinstance(value, holder):
+            yield path, value, rule
             return
-        for number, one in enumerate(value):
-            yield from breaches_of(one, f"{path}[{number}]")
-
-    return breaches
-
-
-def _dict(kind: Any) -> Breaches:
-    breaches_of = _breaches_of(kind)
-
-    def breaches(value: Any, path: str) -> Iterator[Breach]:
-        if not isinstance(value, dict):
-            yield path, value, "a JSON object"
-            return
-        for name, one in value.items():
-            yield from breaches_of(one, f"{path}.{name}")
+        for name, one in value.items() if holder is dict else enumerate(value):
+            yield from breaches_of(one, f"{path}.{name}" if holder is dict else f"{path}[{name}]")
 
     return breaches
 

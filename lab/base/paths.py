@@ -35,8 +35,7 @@ def cache() -> Path:
     Programs from it are run. UserError where another user made it, unless LAB_CACHE names it and only its owner writes.
     """
     named = os.environ.get("LAB_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(named or Path(base) / "search-lab")
+    folder = Path(named or Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "search-lab")
     try:
         found = folder.stat()
     except OSError:  # to make or to read it gives the usual error
@@ -48,6 +47,14 @@ def cache() -> Path:
             rule = "a folder of your own, or writable for its owner only"
             raise field_error("environment", "LAB_CACHE", folder, rule)
     return folder
+
+
+def _home() -> Path:
+    """Return the user's home; UserError where HOME is empty, or where the user has no home at all."""
+    home = os.environ.get("HOME", os.path.expanduser("~"))  # noqa: PTH111 - Path's form raises where there is none
+    if not os.path.isabs(home):  # noqa: PTH117
+        raise field_error("environment", "HOME", home, "a folder's whole path, or LAB_CACHE one")
+    return Path(home)
 
 
 def results() -> Path:

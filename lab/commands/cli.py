@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The `lab` command: each command reads its arguments and calls one function."""
 
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from lab import __version__
+from lab.base.command_line import COMMAND_LINE
 from lab.base.commit import commit
+from lab.base.errors import UserError, field_error
 from lab.commands import (
     cca,
     cli_inventory,
@@ -42,6 +45,22 @@ class Grouped(TyperGroup):
             command.rich_help_panel = panel  # type: ignore[attr-defined]
         places = [*PANELS, *self.commands]  # the package of a command may not be there
         self.commands = dict(sorted(self.commands.items(), key=lambda named: places.index(named[0])))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an empty word, which would mean a default or this folder, and a value that another one replaces."""
+        command: Any = self
+        for before, word in zip(["", *args], args, strict=False):
+            name, sign, value = word.partition("=") if word.startswith("--") else (before, "=", word)
+            if sign and not value.strip():
+                rule = "some text, or left out"
+                raise field_error(COMMAND_LINE, name.lstrip("-") if name.startswith("-") else "argument", "", rule)
+            command = command.commands.get(word) if isinstance(command, TyperGroup) else command
+        given = Counter(word.partition("=")[0] for word in args)
+        for option in getattr(command, "params", ()):
+            replaced = option.param_type_name == "option" and not (option.is_flag or option.multiple)
+            if replaced and sum(given[name] for name in option.opts) > 1:
+                raise UserError(f"{COMMAND_LINE}: {option.opts[0]}: must be given once")
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")

@@ -56,5 +56,5 @@ def show(answer: Answer, console: Console, verbose: bool) -> None:
         console.print(drawn_brief(answer.brief))
     for trial in answer.invalid:
         say(console, trial.line)
-    for sentence in answer.headline if verbose else answer.headline[:1]:
+    for sentence in answer.headline if verbose else (*answer.headline[:1], *answer.missing):
         say(console, sentence)

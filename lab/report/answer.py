@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lab.base.choice import suggested
 from lab.base.errors import UserError
 from lab.judge.provenance import provenance
 from lab.judge.registry import rule_of
@@ -30,6 +31,7 @@ class Answer:
     link: tuple[str, ...]  # what of it was recorded, published and assumed
     brief: Brief | Table  # a row per sender; of a workload its table of costs
     invalid: tuple[InvalidTrial, ...]
+    missing: tuple[str, ...]  # a sentence where a trial is not stored; the last of the headline, too
 
     @property
     def run(self) -> Run:
@@ -48,13 +50,15 @@ def answer_of(run_dir: Path) -> Answer:
     summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in run.ccas])
     sentences, costs = short_flows.of_run(stored)
     shared, of_shares = shares.of_run(stored)
+    missing = tuple(f"Not stored, and in no number: {suggested('', each)}." for each in [run.missing] if each)
     shown = tables(summary, run.ccas, scenario.get("published", []))
     return Answer(
         stored,
         summary,
-        (*(sentences or headline(summary, run.ccas, rule)), *shared),
+        (*(sentences or headline(summary, run.ccas, rule)), *shared, *missing),
         (*costs, *of_shares, *shown),
         provenance(run.meta["profile"]),
         costs[0] if costs else brief_of(summary, run.ccas, rule),
         tuple(trust.invalid(run.trials)),
+        missing,
     )

@@ -22,7 +22,7 @@ def none(_experiment: Experiment, _site: Site) -> None:
 def unfinished(experiment: Experiment, site: Site) -> Path:
     """Return the last unfinished run: `lab run --resume`; UserError if there is none, or if it differs."""
     folder = paths.results() / experiment.name
-    left = [run for run in _stored(folder) if not run.complete or run.lacks_trials]
+    left = [run for run in _stored(folder) if not run.complete or run.missing]
     if not left:
         raise UserError(f"{folder}: no unfinished run to resume: run without --resume")
     run = left[-1]

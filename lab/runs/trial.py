@@ -69,6 +69,7 @@ def new_draft(folder: Path) -> Iterator[Path]:
     unique = uuid.uuid4().hex[:8]  # a lost worker may still write its own
     draft = folder.parent / f".{folder.name}.{unique}.draft"
     draft.mkdir(parents=True)
+    draft.chmod(draft.stat().st_mode | 0o111)  # whatever the umask: dumpcap enters it without root's rights
     try:
         yield draft
     finally:

@@ -76,10 +76,11 @@ class Run:
         return [f"{fault}: {AGAIN}" for fault in self._faulty.values()]
 
     @property
-    def lacks_trials(self) -> bool:
-        """Return whether a trial is missing or damaged; a complete run may lose one later."""
-        expected = len(self.meta["seeds"]) * len(self.scenario["ccas"])
-        return len(self.trials) < expected
+    def missing(self) -> list[str]:
+        """Return the trials that are missing or damaged; a complete run may lose one later."""
+        stored, numbers = {trial.path.name for trial in self.trials}, range(1, len(self.meta["seeds"]) + 1)
+        every = (f"{cca}-{number:03d}" for cca in self.scenario["ccas"] for number in numbers)
+        return [name for name in every if name not in stored]
 
     @cached_property
     def _stored(self) -> list[Trial]:

@@ -76,7 +76,7 @@ def test_a_link_ends_at_the_look_that_separates_its_senders_or_when_none_can(com
 def test_each_run_is_whole_and_has_the_same_draws_for_every_sender(compared: tuple[Path, Done], link: str) -> None:
     run = run_of(compared[0], link)
     assert run.complete
-    assert not run.lacks_trials
+    assert not run.missing
     assert (run.path / "report.html").is_file()
     seeds = {(trial.cca, trial.number): trial.meta["seed"] for trial in run.trials}
     assert {seeds[SENDERS[0], n] - seeds[SENDERS[1], n] for n in range(1, len(run.meta["seeds"]) + 1)} == {0}

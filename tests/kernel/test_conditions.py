@@ -54,6 +54,17 @@ def test_another_user_reads_the_kernel_and_world_that_root_has_made(kernel: Kern
         assert trial.packets.equals(expected.packets)
 
 
+@pytest.mark.parametrize("mask", [0o027, 0o077])
+def test_a_umask_that_shuts_others_out_changes_no_packet(tmp_path: Path, expected: Trial, mask: int) -> None:
+    words = [sys.executable, "-m", "lab", "run", str(scenario_file(tmp_path, trials=1)), "--jobs", "1"]
+    environment = os.environ | {"LAB_RESULTS": str(tmp_path / "results")}
+    done = subprocess.run(
+        words, cwd=paths.REPO, env=environment, umask=mask, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert only_trial(tmp_path / "results").packets.equals(expected.packets)
+
+
 def test_two_runs_of_one_scenario_at_once_do_not_disturb_each_other(tmp_path: Path, expected: Trial) -> None:
     words = ("run", str(scenario_file(tmp_path, trials=1)), "--jobs", "1")
     both = [start(tmp_path / "results", *words) for _ in range(2)]

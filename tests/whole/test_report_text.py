@@ -3,6 +3,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,18 @@ def test_the_answer_is_one_row_per_sender_the_reasons_and_a_sentence_at_80_colum
     assert "Where senders leave slow start" not in text.getvalue()
     assert lines[-5].startswith("By the bottleneck's own queue, once it stands for good, SEARCH 2.0 + fixes left slow")
     assert [line.split()[0] for line in lines[-4:]] == ["page", "figures", "summary", "raw"]
+
+
+def test_a_trial_that_is_no_longer_stored_is_named_in_the_terminal_and_in_every_form(run: Path) -> None:
+    shutil.rmtree(run / "trials" / "search-002")
+    console, text = terminal()
+    report(run, None, console)
+    sentence = "Not stored, and in no number: search-002."
+    for shown_in in (
+        text.getvalue(),
+        *((run / name).read_text() for name in ("summary.md", "summary.txt", "report.html")),
+    ):
+        assert sentence in shown_in
 
 
 def test_a_terminal_wraps_sentences_and_no_path_and_shows_long_tables_on_request(run: Path) -> None:

@@ -28,8 +28,13 @@ def is_file(name: str) -> bool:
 def require_known(names: Sequence[str]) -> None:
     """Refuse a sender that is neither known nor a path, before anything is loaded."""
     for name in names:
+        if "," in name:
+            raise field_error("command line", "sender", name, "one sender, or one path")
         if not is_file(name):
             require_senders(name)
+        elif name.endswith(".yml"):
+            rule = "a sender's name, a C file or its folder: stacks of your own run in lab try"
+            raise field_error("command line", "sender", name, rule)
         elif not Path(name).exists():
             raise field_error("command line", "sender", name, "a file that exists, or a sender's name")
 

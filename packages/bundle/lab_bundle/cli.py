@@ -9,6 +9,7 @@ import typer
 
 from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
+from lab.base.errors import UserError
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = PlainConsole()
@@ -35,6 +36,8 @@ def make(
     from lab_bundle.content import programs_of
     from lab_bundle.make import make as write
 
+    if file.is_dir() or not file.parent.is_dir():
+        raise UserError(f"{file}: must be a file in a folder that is there")
     programs = programs_of()
     known = [*PARTS, *programs]
     requested = [choose("with", name, known, COMMAND_LINE, "with") for name in parts.split(",") if name]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lab.base.errors import UserError
 from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, ShardFolder, Shards, console, run_options
 from lab.commands.known import require_scenarios
 from lab.commands.lines import say
@@ -100,6 +101,8 @@ def page(
     from lab.base import paths
     from lab_papers.commands.evaluate import page as write
 
+    if folder and not folder.is_dir():
+        raise UserError(f"{folder}: must be the folder of all results")
     write(folder or paths.results(), console)
 
 
