@@ -212,31 +212,17 @@ def replay(
     delivered_bytes: npt.ArrayLike,
     params: SearchParams = PRINTED,
     *,
-    sent_bytes: npt.ArrayLike | None = None,
-    limited: npt.ArrayLike | None = None,
     reset: npt.ArrayLike | None = None,
-    compact: bool = False,
-    stop_at_exit: bool = True,
+    **options: Any,
 ) -> pl.DataFrame:
     """Return one row per bin decision, with the columns of bins.parquet that follow from an ACK stream.
 
     An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
-    reset: nonzero where SEARCH started again before the ACK (idle restart, timeout).
+    reset: nonzero where SEARCH started again before the ACK (idle restart, timeout). options: as of replay_bins.
     stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
     sender that has left slow start cannot leave it again before a reset.
     """
-    bins = replay_bins(
-        library,
-        t_us,
-        rtt_us,
-        delivered_bytes,
-        params,
-        sent_bytes=sent_bytes,
-        limited=limited,
-        reset=reset,
-        compact=compact,
-        stop_at_exit=stop_at_exit,
-    )
+    bins = replay_bins(library, t_us, rtt_us, delivered_bytes, params, reset=reset, **options)
     t_s = np.atleast_1d(np.asarray(t_us, dtype=np.uint64))[bins["ack"]] / 1e6
     start = np.cumsum(np.asarray(reset) != 0)[bins["ack"]] if reset is not None else np.zeros(len(bins))
     return _table(bins, t_s, start)
