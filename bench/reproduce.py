@@ -6,7 +6,6 @@ is in the figures.
 Printed, and written to results/bench/reproduce.json.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from itertools import count
@@ -22,13 +21,14 @@ from bench import measured
 from bench.measured import Figure
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.errors import UserError
+from lab.base.processes import processors
 from lab.base.scratch import scratch_folder
+from lab.base.workers import one_pool
 from lab.kernel.recipe import Recipe
 from lab.node.beginning import MOST_PLANS
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import boots
-from lab.runs.pool import attempt_in_turn, run_boots
-from lab.runs.processes import Pool, processes
+from lab.runs.pool import run_boots
 from lab.runs.trial import Job
 from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
@@ -49,11 +49,12 @@ def measure(console: Console) -> None:
     """Measure, show, and keep what was measured."""
     with console.status("building kernel and world, unless they are cached"):
         backend = ensure_built(Recipe())
-    cores = len(os.sched_getaffinity(0))
+    cores = processors()
     begun_s = time.monotonic()
-    with scratch_folder() as scratch, processes(attempt_in_turn, cores) as pool:
+    with scratch_folder() as scratch, one_pool() as pool:
+        pool.start(cores)
         up_s = time.monotonic() - begun_s
-        rows = list(_rows(pool, scratch, backend, console))
+        rows = list(_rows(cores, scratch, backend, console))
         read_rows_s = _reading(scratch)
     _show(rows, console)
     figures = [
@@ -78,25 +79,25 @@ def _figures(rows: list[Row]) -> list[Figure]:
     return [papers, *totals]
 
 
-def _rows(pool: Pool, scratch: Path, backend: Virtual, console: Console) -> Iterator[Row]:
+def _rows(cores: int, scratch: Path, backend: Virtual, console: Console) -> Iterator[Row]:
     for name in campaign():
         try:
             experiment = load_experiment(name)
-            yield _row(pool, experiment, scratch / name, backend)
+            yield _row(cores, experiment, scratch / name, backend)
         except UserError as error:
             console.print(f"left out: {error}", soft_wrap=True, markup=False)
 
 
-def _row(pool: Pool, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
+def _row(cores: int, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
     """Run the first trials of every sender, in as many boots as keep each core at work twice, and equally long."""
     scenario = experiment.scenario
     jobs = [
         Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
-        for number in range(1, MOST_PLANS * _boots(len(scenario.ccas), len(os.sched_getaffinity(0))) + 1)
+        for number in range(1, MOST_PLANS * _boots(len(scenario.ccas), cores) + 1)
         for cca in scenario.ccas
     ]
     begun_s = time.monotonic()
-    ended = [result for _, result in run_boots(boots(jobs, MOST_PLANS), pool)]
+    ended = [result for _, result in run_boots(boots(jobs, MOST_PLANS), cores)]
     wall_s = (time.monotonic() - begun_s) / len(jobs)
     trials = scenario.trials * len(scenario.ccas)
     quick = quick_trials(scenario.trials) * len(scenario.ccas)

@@ -13,6 +13,7 @@ from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import UserError, field_error, going_on
+from lab.base.workers import one_pool
 from lab.commands import first_use
 from lab.commands.grid import require_known_parameters
 from lab.commands.lines import say, show_path
@@ -160,7 +161,7 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
     _announce(comparison, course, options, site.backend.kind == "virtual", console)
     folder = folder or record.begin(request)
     say(console, f"results in {folder}, runs in {paths.results()}/compare-*")
-    with going_on(partial(str, course.again)):
+    with going_on(partial(str, course.again)), one_pool():
         state = _run(comparison, course, folder.name, site, options, console)
         found = results(comparison, folder.name, looks_of(comparison))
         record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
-from lab.base.processes import one_pool
+from lab.base.workers import one_pool
 from lab.commands.lines import say, show_path
 from lab.commands.progress import watched
 from lab.kernel.build import Kernel

@@ -19,6 +19,7 @@ from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.command_line import COMMAND_LINE, USUAL_CCAS, names
 from lab.base.errors import UserError, field_error, going_on
+from lab.base.workers import one_pool
 from lab.commands.cli_options import resumed_command
 from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say
@@ -101,7 +102,7 @@ def run(
     if experiment.topology.note:
         say(console, experiment.topology.note)
     older = set() if resume else set(_runs(experiment))
-    with going_on(partial(_going_on, experiment, older)):
+    with going_on(partial(_going_on, experiment, older)), one_pool():
         if choice.backend == "virtual":
             found = _virtual(experiment, where.recipe, options, console)
             experiment, backend = prepared(experiment, found, console)

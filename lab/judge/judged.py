@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.base.processes import each_in_processes
+from lab.base.workers import each_in_processes
 from lab.judge import columns, digest, outcome
 from lab.judge.columns import with_meanings
 from lab.judge.frames import Schema

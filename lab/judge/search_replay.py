@@ -206,16 +206,23 @@ def replay_bins(
 
 
 def replay(
-    library: Path, t_us: npt.ArrayLike, *stream: Any, reset: npt.ArrayLike | None = None, **options: Any
+    library: Path,
+    t_us: npt.ArrayLike,
+    rtt_us: npt.ArrayLike,
+    delivered_bytes: npt.ArrayLike,
+    params: SearchParams = PRINTED,
+    *,
+    reset: npt.ArrayLike | None = None,
+    **options: Any,
 ) -> pl.DataFrame:
     """Return one row per bin decision, with the columns of bins.parquet that follow from an ACK stream.
 
-    Arguments as of replay_bins. An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
+    The options are those of replay_bins. An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
     reset: nonzero where SEARCH started again before the ACK (idle restart, timeout).
     stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
     sender that has left slow start cannot leave it again before a reset.
     """
-    bins = replay_bins(library, t_us, *stream, reset=reset, **options)
+    bins = replay_bins(library, t_us, rtt_us, delivered_bytes, params, reset=reset, **options)
     t_s = np.atleast_1d(np.asarray(t_us, dtype=np.uint64))[bins["ack"]] / 1e6
     start = np.cumsum(np.asarray(reset) != 0)[bins["ack"]] if reset is not None else np.zeros(len(bins))
     return _table(bins, t_s, start)

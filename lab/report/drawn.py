@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.base.processes import each_in_processes
+from lab.base.workers import each_in_processes
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
+from lab.report.template import Picture, picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,8 +24,7 @@ class Drawn:
     """A figure in its forms; `cca` and `trial` are null for the whole run."""
 
     name: str
-    caption: str
-    alt: str
+    picture: Picture
     contents: dict[str, str | bytes]  # by form
     cca: str | None = None
     trial: int | None = None
@@ -51,7 +51,7 @@ def draw(parts: list[Part], forms: frozenset[str], replay_library: Path | None) 
 
 
 def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> list[Drawn]:
-    from lab.figures import save  # here: the process that waits for the figures loads no matplotlib
+    from lab.figures import save  # here: a report that is there already loads no matplotlib
     from lab.report import figures
 
     by_form: dict[str, Callable[[Figure, str], str | bytes]] = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
@@ -61,6 +61,8 @@ def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> lis
         found = figures.per_sender(part.stored, replay_library, part.cca)
     drawn = []
     for each in found:
-        contents = {form: by_form[form](each.drawing.figure, each.drawing.about) for form in FORMS if form in forms}
-        drawn.append(Drawn(each.name, each.drawing.caption, each.drawing.alt, contents, each.cca, each.trial))
+        drawing = each.drawing
+        contents = {form: by_form[form](drawing.figure, drawing.about) for form in FORMS if form in forms}
+        shown = picture(each.name, str(contents[FORMS[0]]), drawing.alt, drawing.caption)
+        drawn.append(Drawn(each.name, shown, contents, each.cca, each.trial))
     return drawn

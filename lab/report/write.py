@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.plain_file import require_folder, write_whole
-from lab.base.processes import one_pool
+from lab.base.workers import one_pool
 from lab.report import kept, markdown, page, text, trust
 from lab.report.answer import Answer, answer_of
 from lab.report.browser.pack import browsed
 from lab.report.drawn import FORMS, Drawn, draw, parts_of
 from lab.report.table import Table
 from lab.report.table_files import table_files
-from lab.report.template import Picture, picture
 from lab.tables.csv_text import to_csv
 from lab.tables.records import Stanza
 
@@ -122,7 +121,7 @@ def _page(answer: Answer, drawn: list[Drawn]) -> page.Page:
         scenario=name,
         meta=run.meta,
         headline=answer.headline,
-        overviews=[_picture(each) for each in drawn if each.cca is None],
+        overviews=[each.picture for each in drawn if each.cca is None],
         tables=answer.tables,
         senders=[_sender(stanza, drawn) for stanza in run.ccas],
         checks=trust.checks(run.trials),
@@ -134,11 +133,7 @@ def _page(answer: Answer, drawn: list[Drawn]) -> page.Page:
     )
 
 
-def _picture(drawn: Drawn) -> Picture:
-    return picture(drawn.name, str(drawn.contents[FORMS[0]]), drawn.alt, drawn.caption)
-
-
 def _sender(stanza: Stanza, drawn: list[Drawn]) -> page.SenderPart:
     own = [each for each in drawn if each.cca == stanza["name"]]
     trial = next((each.trial for each in own), None)
-    return page.SenderPart(stanza["label"], stanza["colour"], trial, [_picture(each) for each in own])
+    return page.SenderPart(stanza["label"], stanza["colour"], trial, [each.picture for each in own])

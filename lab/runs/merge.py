@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain_files
-from lab.base.processes import each_in_processes
+from lab.base.workers import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
 from lab.tables.run_json import RunJson

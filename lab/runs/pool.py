@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials side by side: on processes of this machine, or on a cluster."""
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import closing, suppress
 from itertools import zip_longest
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from polars.exceptions import PolarsError
 
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
+from lab.base.workers import results_or_lines
 from lab.runs import one_boot
 from lab.runs.options import RunOptions
-from lab.runs.processes import Pool, processes
 from lab.runs.trial import Job, run_trial
 from lab.tables.trial_json import TrialJson
 
@@ -25,15 +25,14 @@ def run_jobs(jobs: list[Job], options: RunOptions) -> Generator[Outcome]:
     if jobs and options.scheduler:
         yield from _on_cluster(jobs, options.scheduler)
     elif jobs:
-        boots = one_boot.divided(jobs, options.workers)
-        with processes(attempt_in_turn, min(options.workers, len(boots))) as pool:
-            yield from run_boots(boots, pool)
+        yield from run_boots(one_boot.divided(jobs, options.workers), options.workers)
 
 
-def run_boots(boots: list[list[Job]], pool: Pool) -> Iterator[Outcome]:
-    """Yield (job, result) as each boot ends, by workers whose work is attempt_in_turn."""
-    for boot, results in pool.run(boots):
-        yield from zip(boot, [results] * len(boot) if isinstance(results, str) else results, strict=True)
+def run_boots(boots: list[list[Job]], at_once: int) -> Generator[Outcome]:
+    """Yield (job, result) as each boot ends."""
+    with closing(results_or_lines(attempt_in_turn, boots, at_once)) as ended:
+        for boot, results in ended:
+            yield from zip(boot, [results] * len(boot) if isinstance(results, str) else results, strict=True)
 
 
 def require_cluster(scheduler: str, results: Path, files: list[Path]) -> None:
@@ -44,7 +43,7 @@ def require_cluster(scheduler: str, results: Path, files: list[Path]) -> None:
         cluster.require_shared(client, results, files)
 
 
-def _on_cluster(jobs: list[Job], scheduler: str) -> Iterator[Outcome]:
+def _on_cluster(jobs: list[Job], scheduler: str) -> Generator[Outcome]:
     from lab.runs import cluster
 
     with cluster.connected(scheduler) as client:

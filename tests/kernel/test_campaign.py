@@ -15,9 +15,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from lab.base.errors import UserError
+from lab.base.workers import one_pool
 from lab.runs import cluster
 from lab.runs.pool import attempt
-from lab.runs.processes import processes
 from lab.runs.trial import Job
 from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
@@ -33,11 +33,12 @@ def doze(number: int) -> int:
 def test_a_lost_worker_costs_its_trial_a_second_run_and_nothing_else(bench: Bench) -> None:
     experiment = experiment_on(SMALL, "cubic", trials=3, duration_s=2)
     jobs = [bench.job(experiment, "cubic", "lost-worker", number) for number in (1, 2, 3)]
-    with processes(attempt, 1) as pool:
+    with one_pool() as pool:
+        pool.start(1)
         (victim,) = pool.pids
         watcher = threading.Thread(target=_kill_once_at_work, args=(victim, jobs))
         watcher.start()
-        ended = list(pool.run(jobs))
+        ended = list(pool.run(attempt, jobs, 1))
         watcher.join()
         assert victim not in pool.pids
     assert sorted(job.number for job, outcome in ended if isinstance(outcome, dict)) == [1, 2, 3]

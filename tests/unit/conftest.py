@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.base import processes
+from lab.base import workers
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_process() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "processors", lambda: 1)
+        patch.setattr(workers, "processors", lambda: 1)
         yield
 
 

@@ -145,7 +145,7 @@ def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came
     comparison, found = compared
     named = labels(comparison)
     (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
-    shown = explain(geo, named, "report.html")
+    shown = explain(geo, named, {geo.found.link.name: "report.html"})
     assert shown is not None
     own, best, cost = shown.sentences
     assert geo.found.stored
@@ -167,7 +167,7 @@ def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came
 def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(compared: Compared) -> None:
     comparison, found = compared
     (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
-    shown = explain(geo, labels(comparison), "")
+    shown = explain(geo, labels(comparison), {geo.found.link.name: None})
     assert shown is not None
     assert shown.sentences[0].endswith("; the queue never stayed filled: early; nothing was lost.")
 

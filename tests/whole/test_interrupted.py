@@ -134,13 +134,13 @@ def test_ctrl_c_is_taken_although_a_library_lets_the_kernel_go_on_with_waits() -
 
 
 FAILING = """
-from lab.base import processes
+from lab.base import workers
 def root(number):
     return (number - 2) ** 0.5 // 1
 if __name__ == "__main__":
     try:
-        processes.processors = lambda: 2
-        processes.map_in_processes(root, range(40))
+        workers.processors = lambda: 2
+        workers.map_in_processes(root, range(40))
     except TypeError as error:
         print(error)
 """
@@ -158,21 +158,21 @@ def test_an_error_in_a_process_is_all_that_is_said(tmp_path: Path) -> None:
 
 WORKERS = """
 import time
-from lab.base import processes
+from lab.base import workers
 if __name__ == "__main__":
-    processes.processors = lambda: 2
-    processes.map_in_processes(time.sleep, [600] * 2)
+    workers.processors = lambda: 2
+    workers.map_in_processes(time.sleep, [600] * 2)
 """
 
 
 PRESSED = """
 import time
-from lab.base import processes
+from lab.base import workers
 if __name__ == "__main__":
-    processes.processors = lambda: 2
+    workers.processors = lambda: 2
     try:
-        with processes.one_pool():
-            processes.map_in_processes(abs, range(4))
+        with workers.one_pool():
+            workers.map_in_processes(abs, range(4))
             print("idle", flush=True)
             time.sleep(600)
     except KeyboardInterrupt:
@@ -188,7 +188,7 @@ def test_of_ctrl_c_the_processes_say_nothing(tmp_path: Path, begun: bytes) -> No
     command = ["env", "--default-signal=INT", sys.executable, str(tmp_path / "pressed.py")]
     both = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdout=both, stderr=both, start_new_session=True) as process:
-        wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
+        wait_for(lambda: len(running_on(tmp_path)) == 3, "a worker, and Python's process that tracks it", 60)
         if begun:
             assert process.stdout
             assert process.stdout.readline().startswith(begun)
@@ -210,7 +210,7 @@ def test_processes_end_at_once_with_the_command_that_started_them(tmp_path: Path
     started = ["env", "--default-signal=HUP,INT", sys.executable, str(tmp_path / "workers.py")]
     with subprocess.Popen(started, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         try:
-            wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
+            wait_for(lambda: len(running_on(tmp_path)) == 3, "a worker, and Python's process that tracks it", 60)
         finally:
             process.send_signal(sent)
     wait_for(lambda: not running_on(tmp_path), "end of all", 20)

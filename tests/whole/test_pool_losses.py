@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.runs.processes import processes
+from lab.base.workers import one_pool, results_or_lines
 from tests.processors import ALL, bound_to
 
 
@@ -22,8 +22,7 @@ def work(job: tuple[Path, bool]) -> str:
 
 def test_a_job_that_kills_three_workers_counts_as_failed(tmp_path: Path) -> None:
     fatal, fine = (tmp_path / "fatal", True), (tmp_path / "fine", False)
-    with processes(work, 1) as pool:
-        results = {job[0].name: result for job, result in pool.run([fatal, fine])}
+    results = {job[0].name: result for job, result in results_or_lines(work, [fatal, fine], 1)}
     assert fatal[0].read_text().count("attempt") == 3
     assert "killed 3 times" in results["fatal"]
     assert results["fine"] == "done"
@@ -39,8 +38,9 @@ def test_a_worker_has_a_processor_and_a_polars_thread_alone_and_passes_ctrl_c_by
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("POLARS_MAX_THREADS", "7")
-    with bound_to(ALL), processes(surroundings, len(ALL) + 1) as pool:
-        pids, found = pool.pids, [result for _, result in pool.run(list(range(20)))]
+    with bound_to(ALL), one_pool() as pool:
+        pool.start(len(ALL) + 1)
+        pids, found = pool.pids, [result for _, result in pool.run(surroundings, range(20), len(ALL) + 1)]
     assert len(found) == 20
     of_pid = {pid: affinity for pid, affinity, _, _ in found}
     assert set(of_pid) <= set(pids)
@@ -54,14 +54,14 @@ def test_a_worker_has_a_processor_and_a_polars_thread_alone_and_passes_ctrl_c_by
 
 def test_a_variable_that_was_not_set_is_not_set_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
-    with processes(surroundings, 1) as pool:
-        ((_, result),) = pool.run([1])
+    ((_, result),) = results_or_lines(surroundings, [1], 1)
     assert result[2] == "1"
     assert "POLARS_MAX_THREADS" not in os.environ
 
 
 def test_no_worker_is_left_when_the_block_ends() -> None:
-    with processes(work, 2) as pool:
+    with one_pool() as pool:
+        pool.start(2)
         pids = pool.pids
         assert all(Path(f"/proc/{pid}").exists() for pid in pids)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)  # not even one that waits to be collected
@@ -70,8 +70,7 @@ def test_no_worker_is_left_when_the_block_ends() -> None:
 def test_jobs_are_side_by_side_and_a_fault_costs_one_of_them(tmp_path: Path) -> None:
     fine = [(tmp_path / f"fine-{number}", False) for number in range(5)]
     fault = (tmp_path / "no-folder" / "file", False)
-    with processes(work, 2) as pool:
-        results = {job[0].name: result for job, result in pool.run([fault, *fine])}
+    results = {job[0].name: result for job, result in results_or_lines(work, [fault, *fine], 2)}
     assert results.pop("file").startswith("FileNotFoundError: ")
     assert results == {file.name: "done" for file, _ in fine}
 
@@ -81,6 +80,5 @@ def hungry(_job: int) -> bytearray:
 
 
 def test_a_job_without_memory_states_what_it_was_doing() -> None:
-    with processes(hungry, 1) as pool:
-        ((_, result),) = pool.run([1])
+    ((_, result),) = results_or_lines(hungry, [1], 1)
     assert result == "MemoryError: no memory left in hungry of tests/whole/test_pool_losses.py: run with fewer --jobs"

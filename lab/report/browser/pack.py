@@ -7,10 +7,10 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -19,6 +19,7 @@ import polars as pl
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base.workers import each_in_processes
 from lab.judge.outcome import Outcome
 from lab.judge.registry import LASTING, TRUTH, label, rule_of
 from lab.report.browser import series as series_module
@@ -27,6 +28,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
 MOST_KEPT_BYTES = 50 * MEGABYTE
+FEW = 8  # trials for each process
 KEPT = "browser.json.gz"  # next to a trial's tables: what was packed, and of which moments
 Times = Mapping[str, float | None]
 
@@ -84,21 +86,20 @@ def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> Browsed:
     return {"quantities": quantities, "senders": senders, "trials": trials}
 
 
-def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: str) -> Iterator[BrowsedTrial]:
+def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: str) -> Iterable[BrowsedTrial]:
     """Pack trials of a run that have been judged, in the order given.
 
     group: the run's name in the browser's list; rule: the at-capacity rule that is shown next to the truth.
     """
     judged = dict(iter(outcomes.group_by(["cca", "trial"])))
-    for trial in trials:
-        rows = judged.get((trial.cca, trial.number))
-        if rows is not None:
-            yield _entry(
-                copy(trial), {row["heuristic"]: row for row in cast("list[Outcome]", rows.to_dicts())}, group, rule
-            )
+    found = [(trial, judged.get((trial.cca, trial.number))) for trial in trials]
+    shown = [(copy(trial), cast("list[Outcome]", rows.to_dicts())) for trial, rows in found if rows is not None]
+    return each_in_processes(partial(_entry, group=group, rule=rule), shown, FEW)
 
 
-def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) -> BrowsedTrial:
+def _entry(shown: tuple[Trial, list[Outcome]], group: str, rule: str) -> BrowsedTrial:
+    trial, rows = shown
+    by_rule = {row["heuristic"]: row for row in rows}
     ruled, true, lasting = (by_rule[name] for name in (rule, TRUTH, LASTING))
     found_s = (ruled["capacity_s"], true["capacity_s"], lasting["capacity_s"], true["exit_s"], true["loss_s"])
     moments = dict(zip(MOMENTS, found_s, strict=True))

@@ -95,7 +95,7 @@ def _behind(found: LinkResult, measure: Measure, cca: str, best: str, number: in
     return difference / scale if scale else 0.0
 
 
-def explain(worst: Worst, labels: Mapping[str, str], page: str) -> Explained | None:
+def explain(worst: Worst, labels: Mapping[str, str], pages: Mapping[str, str | None]) -> Explained | None:
     """Draw a worst trial, and put it into sentences; None where a trial of the two is not stored."""
     stored = worst.found.stored
     assert stored
@@ -108,8 +108,9 @@ def explain(worst: Worst, labels: Mapping[str, str], page: str) -> Explained | N
     sentences = [_left(each, outcomes, labels[each.trial.cca]) for each in (own, other)]
     sentences.append(_cost(worst, labels))
     drawing = Drawing(figure(own, other), what, f"{what}. {' '.join(sentences)}")
-    name = f"worst-{worst.found.link.name}-{worst.cca}"
-    return Explained(what, sentences, picture(name, svg(drawing.figure), drawing.alt, drawing.caption), page)
+    link = worst.found.link.name
+    shown = picture(f"worst-{link}-{worst.cca}", svg(drawing.figure), drawing.alt, drawing.caption)
+    return Explained(what, sentences, shown, pages[link] or "")
 
 
 def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:

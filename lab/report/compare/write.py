@@ -2,11 +2,12 @@
 """Write a comparison: compare.html, and the same as CSV, LaTeX, Markdown and text."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
-from lab.base.processes import each_in_processes
+from lab.base.workers import each_in_processes, map_in_processes
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison
@@ -119,5 +120,5 @@ def _explained(
     comparison: Comparison, measure: str, found: Sequence[LinkResult], pages: Mapping[str, str | None], most: int
 ) -> list[Explained]:
     worst = worst_trials(found, comparison.subjects, measure)[:most]
-    shown = (explain(each, labels(comparison), pages[each.found.link.name] or "") for each in worst)
+    shown = map_in_processes(partial(explain, labels=labels(comparison), pages=pages), worst)
     return [each for each in shown if each]

@@ -16,6 +16,7 @@ from lab.base import sandbox_mode
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
 from lab.base.scratch import scratch_folder
+from lab.base.workers import one_pool
 from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
@@ -26,7 +27,6 @@ from lab.runs.estimate import about, minutes
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.options import RunOptions
-from lab.runs.processes import processes
 from lab.schema.cca import Cca
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
@@ -39,7 +39,7 @@ from lab_break.request import TRIALS, Request
 from lab_break.search import Searched, search
 from lab_break.shrink import shrink
 from lab_break.space import Point, content_of, significant
-from lab_break.trials import Bench, measured
+from lab_break.trials import Bench
 
 SEED = 1  # of every trial: the same as lab run's
 S_PER_H = 3600
@@ -67,10 +67,10 @@ def islands(request: Request) -> Sequence[int]:
 def bench_of(request: Request, options: RunOptions, console: Console, store: Path | None = None) -> Iterator[Bench]:
     """Build what the senders need, and provide workers."""
     senders, virtual = own.ready(request.everyone, prepare(Recipe(), console), console)
-    with scratch_folder() as work, processes(measured, options.workers) as pool:
+    with scratch_folder() as work, one_pool():
         base = _base(request, senders, work)
         folder = store or request.folder.parent / TRIALS
-        yield Bench(base, virtual, pool, Store(folder), request.folder)
+        yield Bench(base, virtual, options.workers, Store(folder), request.folder)
 
 
 def _base(request: Request, senders: dict[str, Cca], work: Path) -> Experiment:

@@ -14,11 +14,11 @@ from polars.exceptions import PolarsError
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
+from lab.base.workers import results_or_lines
 from lab.judge.source import judging_digest
 from lab.node.beginning import MOST_PLANS
 from lab.runs import one_boot
 from lab.runs.experiment import Experiment, digest, specification, trial_part
-from lab.runs.processes import Pool
 from lab.runs.trial import Job, run_trial
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import TrialJson
@@ -39,7 +39,7 @@ class Bench:
 
     base: Experiment  # of the senders on the usual link
     virtual: Virtual
-    pool: Pool
+    at_once: int
     store: Store
     work: Path
     ran: int = 0  # trials that were not stored
@@ -95,7 +95,8 @@ class Bench:
         """Run trials, and store their numbers as each boot ends."""
         found: dict[str, Numbers] = {}
         most = max(1, min(MOST_PLANS, len(jobs) // (BOOTS * WORKERS)))
-        for boot, results in self.pool.run(one_boot.boots(list(jobs.values()), most)):
+        boots = one_boot.boots(list(jobs.values()), most)
+        for boot, results in results_or_lines(measured, boots, self.at_once):
             if isinstance(results, str):
                 raise UserError(results)
             for job, numbers in zip(boot, results, strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain, write_whole
-from lab.runs.processes import processes
+from lab.base.workers import results_or_lines
 from lab.tables.csv_text import plain_cell
 from lab_course.assignment import Assignment, load_assignment
 from lab_course.bench import Bench
@@ -62,12 +62,8 @@ class Line:
 
 def grade_class(tasks: Sequence[Task], workers: int) -> Iterator[Line]:
     """Yield the line of each submission as it is graded; one that ends its process costs its own line."""
-    with processes(attempt, min(workers, len(tasks))) as pool:
-        for task, found in pool.run(list(tasks)):
-            if isinstance(found, Line):
-                yield found
-            else:
-                yield Line(task.path.name, "", None, None, str(found), "")
+    for task, found in results_or_lines(attempt, tasks, workers):
+        yield found if isinstance(found, Line) else Line(task.path.name, "", None, None, str(found), "")
 
 
 def attempt(task: Task) -> Line:

@@ -6,8 +6,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from lab.backends.backend import Site
 from lab.base import paths
 from lab.base.plain_file import write_whole
+from lab.base.workers import one_pool
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
@@ -20,7 +22,7 @@ from lab.runs.options import RunOptions
 from lab.runs.stand_ins import lack_of
 from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
-from lab_papers.artifact.tires import not_run, render, row
+from lab_papers.artifact.tires import Tire, not_run, render, row
 from lab_papers.commands.same import SameRequest, judged
 
 SENDER = "search"
@@ -38,20 +40,28 @@ def kick(options: RunOptions, console: Console) -> None:
     )
     experiments = [at_hand(profile, duration_s) for profile, duration_s in LINKS.items()]
     backend = prepare(Recipe(), console)
-    with TrialBar(console, many_runs=True) as bar:
-        executed = execute([each for each in experiments if not lack_of(each)], none, backend.site, options, bar)
-    for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
-        say(console, str(line))
-    rows = [row(_stored(run)) for run in executed.runs if not run.failures]
-    lacking = [(each, lack) for each in experiments if (lack := lack_of(each))]
-    rows += [not_run(each.scenario.profile, each.profile.title, lack) for each, lack in lacking]
-    for each in rows:
-        say(console, each.line)
-    verdict = judged(SameRequest(only=FIRST), options, console)
+    with one_pool():
+        rows = _rows(experiments, backend.site, options, console)
+        verdict = judged(SameRequest(only=FIRST), options, console)
     file = write_whole(_folder() / PAGE, render(rows, verdict.text))
     console.print(f"page      {file}", soft_wrap=True, markup=False)
     if len(rows) < len(LINKS) or not all(each.valid for each in rows) or not verdict.same:
         raise typer.Exit(1)
+
+
+def _rows(experiments: list[Experiment], site: Site, options: RunOptions, console: Console) -> list[Tire]:
+    """Run the trials; print what each gave, and why one gave nothing."""
+    lacks = {each.name: lack for each in experiments if (lack := lack_of(each))}
+    with TrialBar(console, many_runs=True) as bar:
+        executed = execute([each for each in experiments if each.name not in lacks], none, site, options, bar)
+    for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
+        say(console, str(line))
+    rows = [row(_stored(run)) for run in executed.runs if not run.failures]
+    absent = [each for each in experiments if each.name in lacks]
+    rows += [not_run(each.scenario.profile, each.profile.title, lacks[each.name]) for each in absent]
+    for each in rows:
+        say(console, each.line)
+    return rows
 
 
 def at_hand(profile: str, duration_s: int) -> Experiment:

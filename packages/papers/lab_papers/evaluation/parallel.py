@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.base.processes import map_in_processes
+from lab.base.workers import map_in_processes
 
 Work = tuple[Callable[..., pl.DataFrame], tuple[Any, ...]]  # a function of a module, and its arguments
 

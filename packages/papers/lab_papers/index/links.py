@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from lab.base.processes import map_in_processes
+from lab.base.workers import map_in_processes
 from lab.evaluation.compare.measures import MEASURES
 from lab.evaluation.compare.results import LinkResult, of_run
 from lab.judge.stored import Stored

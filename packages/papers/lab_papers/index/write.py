@@ -11,7 +11,7 @@ import polars as pl
 
 from lab.base.errors import UserError, one_line
 from lab.base.plain_file import write_whole
-from lab.base.processes import map_in_processes
+from lab.base.workers import map_in_processes
 from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.figures.page_figure import Place
 from lab.judge.judged import OUTCOMES, TRIALS
