@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 
 from lab.base.errors import UserError
+from lab.base.processes import processors
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
-from lab.runs.options import cores
 from lab.runs.processes import processes
 from lab_course import make as cut
 from lab_course.assignment import Assignment, assignments, find_assignment, load_assignment
@@ -102,7 +102,7 @@ def check_course(request: CheckRequest, console: Console) -> None:
     if not tasks:
         raise UserError(f"command line: cases={request.cases}: must be solution, start or a mistake of the assignment")
     failed = 0
-    with processes(_timed, min(cores() if request.jobs is None else request.jobs, len(tasks))) as pool:
+    with processes(_timed, min(processors() if request.jobs is None else request.jobs, len(tasks))) as pool:
         for case, found in pool.run(tasks):
             lines, processor_s = ([found], 0.0) if isinstance(found, str) else found
             failed += bool(lines)

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 
 from lab.base.plain_file import write_whole
+from lab.base.processes import processors
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
-from lab.runs.options import cores
 from lab.runs.processes import processes
 from lab_course import leaderboard
 from lab_course.assignment import find_assignment
@@ -34,7 +34,7 @@ def rank(
     entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
     found: list[Result] = []
     paths: list[Path] = []
-    with processes(leaderboard.run_entry, min(cores() if jobs is None else jobs, len(entries))) as pool:
+    with processes(leaderboard.run_entry, min(processors() if jobs is None else jobs, len(entries))) as pool:
         for entry, result in pool.run(entries):
             found.append(result if isinstance(result, Result) else Result(entry.path.name, fault=str(result)))
             paths.append(entry.path)
