@@ -31,10 +31,10 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import bins_error
+from lab_papers.figures import bins_error, case_study
 from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import bin_windows, case_study, cwnd_rtt, rounds, sent_delivered, slow_start
+from lab.figures import bin_windows, cwnd_rtt, rounds, sent_delivered, slow_start
 from lab.figures.subject import subjects
 from lab.judge.stored import first_stored
 

@@ -25,11 +25,11 @@ from rich.console import Console
 from bench.measured import Figure, last, run_command, store
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
+from lab.base.processes import processors
 from lab.commands.prepare import prepare
 from lab.commands.try_own import TryRequest, own_senders_of
 from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
-from lab.runs.options import cores
 from lab.schema.cca import Cca
 from lab.schema.load import Strict, read_yaml
 
@@ -128,7 +128,7 @@ def _verdicts(mutants: list[Mutant], virtual: Virtual) -> Iterator[tuple[Verdict
         known, (case,) = known_senders([each.of])[each.of], chosen(None, each.case)
         cca = _as_known(senders[place.name], known) if place else _with_params(known, each, faulty)
         pairs.append((case, replace(subject(known, [case]), cca=cca)))
-    found = verdicts(pairs, Bench(with_own, cores(), console))
+    found = verdicts(pairs, Bench(with_own, processors(), console))
     yield from zip(found[::2], found[1::2], strict=True)
 
 

@@ -58,9 +58,10 @@ Verbose = Annotated[bool, typer.Option("--verbose", help="Show the long tables, 
 
 def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
     """Return how trials are run; default: as many at the same time as there are processors."""
-    from lab.runs.options import RunOptions, cores
+    from lab.base.processes import processors
+    from lab.runs.options import RunOptions
 
-    return RunOptions(cores() if jobs is None else jobs, scheduler, keep_capture=not no_pcap)
+    return RunOptions(processors() if jobs is None else jobs, scheduler, keep_capture=not no_pcap)
 
 
 def resumed_command() -> str:

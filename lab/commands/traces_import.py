@@ -10,6 +10,7 @@ import polars as pl
 from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.traces import importers, recording
+from lab.traces.panels import SHARES, lasting_s, quantiles
 from lab.traces.recording import Recording
 
 PAIR = "leocc"
@@ -44,16 +45,15 @@ def described(found: Recording) -> Iterator[str]:
     yield f"{found.source}: {found.format}, {what}, {found.frame.height} rows{length}"
     for name in found.frame.columns:
         if name != "t_s":
-            yield f"  {name:17} {_spread(found.frame[name])}"
+            yield f"  {name:17} {_spread(found.frame[name], lasting_s(found))}"
     yield from (f"  {note}" for note in found.notes)
 
 
-def _spread(column: pl.Series) -> str:
+def _spread(column: pl.Series, lasts_s: pl.Series) -> str:
     missing = f", {column.null_count()} missing" if column.null_count() else ""
     if column.dtype == pl.String:
         return f"{column.n_unique()} different{missing}"
     if column.dtype == pl.Boolean:
         return f"{column.sum()} of {len(column)}{missing}"
-    shares = [column.quantile(share) for share in (0.05, 0.5, 0.95, 1.0)]
-    known = [f"{value:.4g}" for value in shares if value is not None]
+    known = [f"{value:.4g}" for value in quantiles(column, lasts_s, SHARES)]
     return f"p5/50/95/max {'/'.join(known)}{missing}" if known else f"all {len(column)} missing"

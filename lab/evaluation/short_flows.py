@@ -10,10 +10,11 @@ the seed. Differences to that reference are tested as everywhere (lab.evaluation
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import fmean
 
 from lab.base.stats import Paired, paired
-from lab.evaluation.compare.ranks import holm
+from lab.evaluation.compare.ranks import Values, differences_of, holm
 from lab.evaluation.compare.sequential import level, one_look
 from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
@@ -22,7 +23,6 @@ from lab.judge.stored import Stored
 
 REFERENCE = "cubic_plain"
 Times = tuple[float | None, ...]
-Values = Sequence[float | None]  # of a sender, by trial
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,13 @@ def short_flows(stored: Stored) -> list[ShortFlow]:
 
 def costs(flows: Sequence[ShortFlow], ccas: Sequence[str], trials: int) -> list[Cost]:
     """Compare all senders, in their order; `trials` of each were requested."""
-    groups, objects = (_means(flows, ccas, trials, times) for times in (_groups, _objects))
+    groups, objects = (
+        _means(flows, ccas, trials, times) for times in (attrgetter("groups_s"), attrgetter("objects_s"))
+    )
     best = [min((each for each in row if each is not None), default=None) for row in zip(*groups.values(), strict=True)]
     none: Values = [None] * trials
     reference = groups.get(REFERENCE, none)
-    levels = [level(_differences(groups[cca], reference), one_look(trials)) for cca in _others(ccas)]
+    levels = [level(differences_of(groups[cca], reference), one_look(trials)) for cca in _others(ccas)]
     separated = dict(zip(_others(ccas), holm(levels), strict=True))
     found = []
     for cca in ccas:
@@ -99,14 +101,6 @@ def _others(ccas: Sequence[str]) -> list[str]:
     return [cca for cca in ccas if cca != REFERENCE]
 
 
-def _groups(flow: ShortFlow) -> Times:
-    return flow.groups_s
-
-
-def _objects(flow: ShortFlow) -> Times:
-    return flow.objects_s
-
-
 def _means(
     flows: Sequence[ShortFlow], ccas: Sequence[str], trials: int, times: Callable[[ShortFlow], Times]
 ) -> Mapping[str, Values]:
@@ -119,10 +113,6 @@ def _means(
             known = [time_s for place in whole if (time_s := row[place]) is not None]
             found[cca][number - 1] = fmean(known) if known else None
     return found
-
-
-def _differences(first: Values, second: Values) -> list[float | None]:
-    return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
 
 
 def _paired_ms(first: Values, second: Values) -> Paired:

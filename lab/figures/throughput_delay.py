@@ -68,7 +68,11 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
     what = "Throughput against the mean queueing delay of each download; up and to the right is better"
     key = "Small: a trial; large: the mean of a sender"
     several = [link for link, of_link in links.items() if len(of_link) > 1]
-    more = f" Hollow: the runs after the first, {', '.join(map(_run_name, links[several[0]][1:]))}." if several else ""
+    more = (
+        f" Hollow: the runs after the first, {', '.join(each.run_name for each in links[several[0]][1:])}."
+        if several
+        else ""
+    )
     alt = " ".join(chain(*(_in_words(link, of_link) for link, of_link in links.items())))
     return Drawing(figure(links), f"{what}. {key}.{more}", f"{what}. {alt}")
 
@@ -111,10 +115,6 @@ def _in_words(link: str, runs: Sequence[Stored]) -> list[str]:
         )
         words.append(f"{link}: {', '.join(shown)}.")
     return words
-
-
-def _run_name(stored: Stored) -> str:
-    return f"{stored.name}, {stored.run.path.resolve().name}"
 
 
 FIGURE = PageFigure("throughput_delay", Place.NO_PAGE, draw, of=Given.RUNS)

@@ -71,6 +71,11 @@ class Stored:
         """How its link is called."""
         return str(self.run.meta["profile"].get("title") or self.run.scenario["profile"])
 
+    @property
+    def run_name(self) -> str:
+        """Name the run: its scenario and when it began."""
+        return f"{self.name}, {self.run.path.resolve().name}"
+
 
 def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True) -> tuple[list[Stored], list[str]]:
     """Every scenario's fullest run (or of those named), and a line for each that cannot be read."""

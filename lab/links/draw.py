@@ -234,11 +234,7 @@ def load_recorded(series: Series, field: str, file: Path) -> Recorded:
     """Find the recording of a profile's field."""
     if field.endswith("opportunities"):
         return load_opportunities(series, file, field)
-    return load_series(series, _columns(field), file, field)
-
-
-def _columns(field: str) -> tuple[str, ...]:
-    return COLUMNS.get(field) or COLUMNS[field.split(".")[-1]]
+    return load_series(series, COLUMNS.get(field) or COLUMNS[field.split(".")[-1]], file, field)
 
 
 def _ways(profile: Profile) -> tuple[tuple[str, Way], ...]:

@@ -13,13 +13,12 @@ from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
 from lab.base.plain_file import require_plain
-from lab.links import batches
-from lab.links.batches import Batches
 from lab.links.model import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Real, Strict
-from lab.traces import importers, recording
+from lab.traces import batches, importers, recording
+from lab.traces.batches import Batches
 from lab.traces.imported import imported, imported_dataset
 from lab.traces.recording import Scan
 

@@ -2,12 +2,12 @@
 """A workload on the page: how many exits were early, and what they cost, in sentences and as a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
 
 from lab.base.format import few, number
 from lab.base.stats import Paired
 from lab.evaluation.short_flows import REFERENCE, Cost, costs, short_flows
 from lab.judge.stored import Stored
+from lab.report.matrix.texts import mean_of
 from lab.report.table import Group, Row, Table
 from lab.schema.workload import workloads
 
@@ -91,24 +91,19 @@ def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:
 def _cells(cost: Cost) -> tuple[str, ...]:
     flows = len(cost.flows)
     windows, thresholds = (
-        _mean([getattr(flow, name) for flow in cost.flows]) for name in ("window_pct", "threshold_pct")
+        mean_of([getattr(flow, name) for flow in cost.flows]) for name in ("window_pct", "threshold_pct")
     )
     return (
         few(cost.left, flows),
         few(cost.early, flows),
         few(cost.limited, cost.left),
         number(None, 0) if windows is None else f"{number(windows, 0)} / {number(thresholds, 0)}",
-        number(_mean(cost.group_s), 2),
+        number(mean_of(cost.group_s), 2),
         _signed(cost.object_ms) if cost.cca != REFERENCE else number(None, 0),
         _cost_ms(cost) if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.early_ms) if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.behind_best_ms),
     )
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
 
 
 def _signed(difference: Paired) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.base.errors import field_error
 from lab.base.named_files import scenario_files, shown
-from lab.links.profile import Profile, load_profile
+from lab.links.profile import Profile, load_profile, series_of
 from lab.links.tc_alone import REPLAY, require_shaper
 from lab.runs.flows import Flow, flows_of, refuse_unlike
 from lab.schema.cca import Cca, load_cca
@@ -18,6 +18,7 @@ from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 from lab.senders.ways import way_of
 from lab.tables.run_json import Requested
+from lab.traces.imported import content_digest
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
@@ -143,7 +144,15 @@ def specification(experiment: Experiment) -> Requested:
     parts = {**requested, "scenario": trial_part(requested["scenario"])}
     undigested = ("name", "digests", *(["shaper"] if experiment.shaper == REPLAY else []))  # stored runs of before
     requested["digests"] = {name: digest(part) for name, part in parts.items() if name not in undigested}
+    if recordings := _own_recordings(experiment.profile):
+        requested["digests"]["recordings"] = digest(recordings)
     return requested
+
+
+def _own_recordings(profile: Profile) -> dict[str, str]:
+    """Digest each recording in the profile's folder: the profile has its name alone, whatever it holds today."""
+    files = {series.file: profile.file.parent / series.file for _, series in series_of(profile) if series.file}
+    return {name: content_digest(path) for name, path in files.items() if path.is_file()}
 
 
 def trial_part(scenario: dict[str, Any]) -> dict[str, Any]:

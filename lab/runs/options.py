@@ -1,25 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options of a run that change no result."""
 
-import os
 from dataclasses import dataclass, field
 
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.base.processes import processors
 
 MOST_WORKERS = 1024
-
-
-def cores() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How many trials run at the same time, and where; which records are kept."""
 
-    workers: int = field(default_factory=cores)
+    workers: int = field(default_factory=processors)
     scheduler: str | None = None  # address of a dask scheduler; None: this machine's processors
     keep_capture: bool = True
 

@@ -21,7 +21,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
 OF_ITS_SENDERS = ("ccas", "trials", "question")  # fields of a scenario that decide no trial of one sender
-PARTS = ("profile", "topology", "sysctls", "rival", "rivals")
+PARTS = ("profile", "recordings", "topology", "sysctls", "rival", "rivals")
 
 
 def reuse(experiment: Experiment, folder: Path, site: Site, keep_capture: bool) -> int:

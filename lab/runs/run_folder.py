@@ -17,10 +17,10 @@ from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.cache import held
 from lab.base.errors import UserError
+from lab.base.processes import processors
 from lab.base.processor import processor
 from lab.runs.drafts import LOCK, clear_drafts
 from lab.runs.experiment import Experiment, specification
-from lab.runs.options import cores
 from lab.runs.plan import trial_seed
 from lab.tables.digests import write_with_digest
 from lab.tables.run_json import Circumstances, RunJson
@@ -90,7 +90,7 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
             "system": platform.platform(),
             "python": platform.python_version(),
             "processor": processor(),
-            "cores": cores(),
+            "cores": processors(),
         },
     }
     if backend.kind == "virtual":

@@ -37,8 +37,13 @@ def imported(file: Path, form: str | None) -> Path:
         return file
     folder = paths.cache() / "recordings"
     folder.mkdir(parents=True, exist_ok=True)
+    return _store_once(file, form, {}, folder, f"{content_digest(file)}-")
+
+
+def content_digest(file: Path) -> str:
+    """Digest what a file holds."""
     with file.open("rb") as stream:
-        return _store_once(file, form, {}, folder, hashlib.file_digest(stream, "sha256").hexdigest()[:16] + "-")
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def _store_once(file: Path, form: str | None, options: dict[str, Option], folder: Path, prefix: str) -> Path:
@@ -67,8 +72,6 @@ def find(name: str, form: str | None, settings: list[str]) -> Recording:
         raise UserError(f"--format={form}: must be left out for a recording of datasets.yml")
     file = path_of(name) if known else Path(name)
     form = form or (dataset(name).own.format if known else None)
-    if not settings:
-        return recording_of(name) if known else importers.read(file, form)
     importer = importers.importer_of(form) if form else importers.detect(file)
     options = importers.given_options(importer, settings)
     return recording_of(name, **options) if known else importers.read(file, importer.name, **options)

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from lab.base.errors import UserError
 from lab.links import lognormal
-from lab.links.batches import Batches
 from lab.links.models import MODELS, Choice, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.quantiles import Quantiles
 from lab.links.queue import MODELS as QUEUES
@@ -21,6 +20,7 @@ from lab.links.queue import queue
 from lab.links.recorded import Recorded, Series, _cleaned
 from lab.links.steps import Steps, added, mean, merged, peak, rows
 from lab.node.qdiscs import kinds
+from lab.traces.batches import Batches
 from tests.unit.test_links_draw import SIMPLE, drawn, profile, refusal
 
 TIMES_S, VALUES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0, 70.0])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.commands.terminal import LEAST_WIDTH, drawn
+from lab.commands.traces_import import described
 from lab.figures import recording as drawing
 from lab.figures.save import png, svg
 from lab.traces import recording
@@ -157,7 +158,11 @@ def levelled(rows: int = 200, **columns: list[float | None]) -> Recording:
 
 
 def panel_of(values: Sequence[float | None]) -> Panel:
-    return Panel("round trip", "ms", pl.DataFrame({"t_s": [1.0 * n for n in range(len(values))], "value": values}))
+    return Panel(
+        "round trip",
+        "ms",
+        pl.DataFrame({"t_s": [1.0 * n for n in range(len(values))], "value": values}).with_columns(lasts_s=1.0),
+    )
 
 
 def test_every_quantity_has_a_panel_that_keeps_the_extremes_of_each_stretch() -> None:
@@ -169,6 +174,22 @@ def test_every_quantity_has_a_panel_that_keeps_the_extremes_of_each_stretch() ->
     spans = panel_of([5.0, 1.0, 9.0, 5.0, 5.0]).spans(2)
     assert spans.select("low", "high").rows() == [(1.0, 5.0), (5.0, 9.0)]
     assert panel_of([1.0, 2.0, None, 3.0]).in_words().endswith("ms, 25.0 % missing")
+
+
+def test_values_count_by_how_long_they_hold_and_missing_ones_too() -> None:
+    frame = pl.DataFrame({"t_s": [0.0, 1.0, 2.0, 3.0, 43.0], "rate_down_mbps": [5.0, 6.0, 7.0, None, 8.0]})
+    recording = Recording(frame, "series", "goodput", "test", "made", (), 100.0)
+    (panel,) = panels(recording)
+    assert panel.in_words() == "rate down, goodput: p5/50/95/max 7/8/8/8 Mb/s, 40.0 % missing"
+    assert panel.cumulative(11)["value"].to_list() == [5.0, *[8.0] * 10]
+    assert "  rate_down_mbps    p5/50/95/max 7/8/8/8, 1 missing" in list(described(recording))
+
+
+def test_a_delay_beside_packets_is_not_missing_where_a_packet_passes() -> None:
+    table = {"t_s": [0.001, 0.002, 0.003], "delay_ms": [8.0, None, 9.0]}
+    frame = pl.DataFrame({**table, "opportunities": pl.Series([None, 4, 1], dtype=pl.UInt32)})
+    delay = panels(Recording(frame, "opportunities", "capacity", "test", "made", ()))[-1]
+    assert delay.in_words() == "one-way delay: p5/50/95/max 8/8/9/9 ms"
 
 
 @pytest.mark.parametrize("column", ["rtt_ms", "lost", "retransmits_pkts"])

@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.commands.inventory import check_all
-from lab.links import batches, faults
-from lab.links.batches import Batches
+from lab.links import faults
 from lab.links.draw import Link, draw_link
 from lab.links.profile import Profile, read_profile
 from lab.links.recorded import Series, load_opportunities, load_series
 from lab.links.shapes import write_steps
 from lab.links.steps import Steps
 from lab.tables.link_capacity import LinkCapacity
+from lab.traces import batches
+from lab.traces.batches import Batches
 
 VALUES = st.one_of(st.just(np.nan), st.integers(0, 9).map(float))
 STEPS = {

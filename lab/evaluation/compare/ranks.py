@@ -46,7 +46,7 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
     attempted: of an unfinished run, up to which number all trials were run; later ones wait for their look.
     """
     differences = {
-        (first, second): _differences(values[first], values[second])[:attempted]
+        (first, second): differences_of(values[first], values[second])[:attempted]
         for first, second in combinations(values, 2)
     }
     levels = [level(each, looks) for each in differences.values()]
@@ -63,7 +63,8 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
     ]
 
 
-def _differences(first: Values, second: Values) -> list[float | None]:
+def differences_of(first: Values, second: Values) -> list[float | None]:
+    """Return the differences of pairs, missing where one of a pair is."""
     return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
 
 

@@ -82,11 +82,6 @@ def matrix(
     return Matrix(senders, subjects, [_row(each, senders, page, measures) for each in links], measures)
 
 
-def run_name(stored: Stored) -> str:
-    """Name a run: its scenario and when it began."""
-    return f"{stored.name}, {stored.run.path.resolve().name}"
-
-
 def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Sequence[Measure]) -> MatrixRow:
     found, stored = linked.found, linked.found.stored
     of_link = [found, *linked.others]
@@ -98,11 +93,11 @@ def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Seque
         if own and own.stored:
             readings = _readings(Shown(own, of_link, cca, subject, senders), measures)
             lacking = {each.name: _lacking(own, each, cca) for each in measures if each.name not in readings}
-            run = "" if own is found else run_name(own.stored)
+            run = "" if own is found else own.stored.run_name
             report = page(own.stored)
             cells[cca] = Cell(cca, report, report and _capture(own.stored, cca, report), run, own, readings, lacking)
     trials = _trials(found, list(ran))
-    where = (page(stored), run_name(stored)) if stored else (None, "")
+    where = (page(stored), stored.run_name) if stored else (None, "")
     return MatrixRow(found, kind_of(found.link.profile), *where, trials, subject, cells)
 
 

@@ -37,14 +37,15 @@ def break_(
 
     Where do two versions differ? `lab break search --measure differs --against search2`
     """
-    from lab.runs.options import RunOptions, cores
+    from lab.base.processes import processors
+    from lab.runs.options import RunOptions
     from lab_break.command import break_sender
     from lab_break.islands import island_of, search_island
     from lab_break.repeat import repeated
     from lab_break.request import Request
     from lab_break.space import load_bounds
 
-    options = RunOptions(cores() if jobs is None else jobs)
+    options = RunOptions(processors() if jobs is None else jobs)
     if repeat is not None:
         repeated(sender, repeat, options, console)
         return

@@ -24,7 +24,7 @@ def conform(
 
     One's own: `lab conform ./mine.c --suite rfc5681-6928 --junit report.xml`
     """
-    from lab.runs.options import cores
+    from lab.base.processes import processors
     from lab_conform.command import Request, answer
 
-    answer(Request(sender, suite, case, junit, json, out, cores() if jobs is None else jobs), console)
+    answer(Request(sender, suite, case, junit, json, out, processors() if jobs is None else jobs), console)

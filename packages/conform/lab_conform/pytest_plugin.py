@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from lab.base.errors import UserError
-from lab.runs.options import cores
+from lab.base.processes import processors
 from lab.schema.load import Strict, parse, read_yaml
 from lab_conform.case import Case, chosen
 from lab_conform.command import SOURCES, Request, run
@@ -63,7 +63,7 @@ class ConformFile(pytest.File):
         sender = self.requested.sender
         if Path(sender).suffix in SOURCES:
             sender = str(self.path.parent / sender)
-        request = Request(sender, self.requested.suite, self.requested.case, workers=cores())
+        request = Request(sender, self.requested.suite, self.requested.case, workers=processors())
         found = run(request, Console(quiet=True))
         self.folder = request.folder
         write_page(self.folder, found)

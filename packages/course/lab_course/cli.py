@@ -110,9 +110,9 @@ def grade(
 
     A class, with the hidden part: `lab grade 3 submissions/* --key KEY --out grades`
     """
-    from lab.runs.options import cores
+    from lab.base.processes import processors
     from lab_course.grade_command import GradeRequest, grade_all
 
-    workers = cores() if jobs is None else jobs
+    workers = processors() if jobs is None else jobs
     request = GradeRequest(assignment, tuple(submissions), student, key, out, public, workers, by_student)
     grade_all(request, console)

@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from lab.base.errors import UserError
+from lab.base.processes import processors
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
-from lab.runs.options import cores
 from lab_course import make as cut
 from lab_course.assignment import Assignment, assignments, find_assignment, load_assignment
 from lab_course.bench import Bench
@@ -102,7 +102,7 @@ def check_course(request: CheckRequest, console: Console) -> None:
     if not tasks:
         raise UserError(f"command line: cases={request.cases}: must be solution, start or a mistake of the assignment")
     failed = 0
-    for case, found in results_or_lines(_timed, tasks, cores() if request.jobs is None else request.jobs):
+    for case, found in results_or_lines(_timed, tasks, processors() if request.jobs is None else request.jobs):
         lines, processor_s = ([found], 0.0) if isinstance(found, str) else found
         failed += bool(lines)
         verdict = "as expected" if not lines else "NOT as expected"

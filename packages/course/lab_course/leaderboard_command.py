@@ -8,10 +8,10 @@ import typer
 from rich.console import Console
 
 from lab.base.plain_file import write_whole
+from lab.base.processes import processors
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
-from lab.runs.options import cores
 from lab_course import leaderboard
 from lab_course.assignment import find_assignment
 from lab_course.bench import Bench
@@ -34,7 +34,7 @@ def rank(
     entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
     found: list[Result] = []
     paths: list[Path] = []
-    for entry, result in results_or_lines(leaderboard.run_entry, entries, cores() if jobs is None else jobs):
+    for entry, result in results_or_lines(leaderboard.run_entry, entries, processors() if jobs is None else jobs):
         found.append(result if isinstance(result, Result) else Result(entry.path.name, fault=str(result)))
         paths.append(entry.path)
     found = leaderboard.distinct(found, paths)

@@ -27,7 +27,7 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "flent's: columns reads the CSV that 'flent -f csv FILE' writes",
     ),
     (
-        r'"report"\s*:\s*\{\s*"mtr"|^HOST: .*Loss%',
+        r'"report"\s*:\s*\{\s*"mtr"|^HOST: .*Loss%|\AMtr_Version,',
         "mtr's, a summary per hop without times: ping, irtt and columns read each probe",
     ),
     (
@@ -36,6 +36,15 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "a speed test's, one summary per test and no series: columns reads a CSV of many as samples, --set "
         "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping' (Ookla's bandwidth is in B/s); "
         "iperf3-json and ndt7 read the intervals of one test",
+    ),
+    (
+        r'"msm_id"\s*:[\s\S]*"prb_id"\s*:|"prb_id"\s*:[\s\S]*"msm_id"\s*:',
+        "RIPE Atlas's results: columns reads the pings of one probe, --format columns --set lost=-1 "
+        "--set 'columns=t_s=timestamp,rtt_ms=avg' (avg: of its few echoes at once)",
+    ),
+    (
+        r"(?:owping|twping) statistics from |^seq_no=\d+ delay=",
+        "owping's or twping's: columns reads its delays (-v) as a table, --set columns=t_s=sent,delay_ms=delay",
     ),
     (
         r'"dishGet(?:Status|History)"',

@@ -28,7 +28,7 @@ def race(
 
     Example: `lab race search,cubic,bbr --links wired-1bdp,geo`
     """
-    from lab.runs.options import cores
+    from lab.base.processes import processors
     from lab_race.command import Request, answer
 
-    answer(Request(cca, links, starts, trials, duration, out, cores() if jobs is None else jobs), console)
+    answer(Request(cca, links, starts, trials, duration, out, processors() if jobs is None else jobs), console)

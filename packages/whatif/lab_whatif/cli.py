@@ -26,7 +26,7 @@ def whatif(
 
     The link alone: `lab whatif my.pcap`
     """
-    from lab.runs.options import cores
+    from lab.base.processes import processors
     from lab_whatif.command import Request, answer
 
-    answer(Request(capture, was, cca, at, pacing, out, cores() if jobs is None else jobs), console)
+    answer(Request(capture, was, cca, at, pacing, out, processors() if jobs is None else jobs), console)

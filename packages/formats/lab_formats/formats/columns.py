@@ -16,7 +16,7 @@ from lab_formats.reading.cell_units import without_units
 from lab_formats.reading.clock import Seconds, counted, dated, ordered, with_holes
 from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
 from lab_formats.reading.decimals import MARKS, with_points
-from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands, uneven
+from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands
 from lab_formats.reading.spans import SIDES, Spans, spans_of
 from lab_formats.reading.table import Table
 from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_unit, parse_columns
@@ -208,7 +208,7 @@ def _in_spans(
             table.row_of(int(back[0]) + spans.first), "interval", "its begin", "later than that of the line before"
         )
     columns = [column / spans.lengths_s if column.name in amounts else column for column in kept]
-    frame, notes = pl.DataFrame([pl.Series("t_s", spans.starts_s), *columns]), [*spans.notes, *uneven(spans.lengths_s)]
+    frame, notes = pl.DataFrame([pl.Series("t_s", spans.starts_s), *columns]), [*spans.notes]
     if holes != "hold":
         frame, late = with_holes(frame, spans.ends_s)
         notes += late

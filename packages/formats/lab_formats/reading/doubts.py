@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from lab.traces.columns import RATES
-from lab_formats.reading.clock import Seconds
 from lab_formats.reading.table import Table
 
 LEAST_ROWS = 10
@@ -17,12 +16,12 @@ FROM_ITS_TIME = (
     "a row that is about the time before it: --set interval=before."
 )
 PARTY = re.compile(
-    r"(?i)(?:mobile|network)?[_ ]?(?:operator|carrier|provider|isp|iccid|imei|device|host|target|server|flow|session)"
+    r"(?i)(?:mobile|network)?[_ ]?(?:operator|carrier|provider|isp|iccid|imei|device|host|target|server|flow|session|"
+    r"probe|prb|node|unit(?=[_ ]?id)|reflector)"
     r"[_ ]?(?:name|id|no|num|number)?"
 )
 SEQUENCE = re.compile(r"(?i)(icmp[_ ]?|probe[_ ]?|ping[_ ]?)?seq(uence)?[_ ]?(no|nr|num|number|id)?")
 MOST_SHOWN = 3
-UNEVEN = 2.0
 MARKS = ("999", "9999", "99999", "999999", "65535", "1000000")  # of a lost probe, in programs that write no other
 OF_THOUSANDS = r"^[1-9]\d{0,2}\.\d{3}$"
 
@@ -82,13 +81,6 @@ def thousands(table: Table, names: Sequence[str], separator: str) -> list[str]:
         for text in filled
         if len(text) and text.str.contains(OF_THOUSANDS).all()
     ]
-
-
-def uneven(lengths_s: Seconds) -> list[str]:
-    """Return a note where rows are of other lengths, for percentiles count each row once."""
-    least_s, most_s = float(lengths_s.min()), float(lengths_s.max())
-    words = f"Rows last {least_s:.3g} to {most_s:.3g} s, and each counts once in the percentiles that are shown."
-    return [words] if most_s > UNEVEN * least_s else []
 
 
 def _others(table: Table, used: Sequence[str]) -> list[str]:

@@ -101,6 +101,12 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
             '{"Host": "a", "Rtt": 41.2, "SequenceNumber": 1, "Timestamp": 15.0}\n',
             "MONROE's ping: columns .*ping and irtt",
         ),
+        ('[{"msm_id":1,"result":[{"rtt":7.5}],"prb_id":2,"timestamp":15}]', "RIPE Atlas's results: columns .*lost=-1"),
+        (
+            "\n--- owping statistics from [a]:1 to [b]:2 ---\nseq_no=0 delay=2.5e+01 ms\n",
+            "owping's or twping's: columns",
+        ),
+        ("Mtr_Version,Start_Time,Status,Host,Hop,Ip,Loss%\nMTR.0.95,17,OK,a,1,b,0.00\n", "mtr's, a summary per hop"),
         ("cpus=2\n  x-0  [001]  1.0: tcp_probe:            family=AF_INET src=a\n", "tcp_probe's trace"),
         ("  x-0  [1] ..s1.  1.0: tcp_probe: family=AF_INET src=a\n", "tcp_probe's trace: ss .*ack-log .*pcap"),
         (

@@ -267,6 +267,11 @@ DOUBTS: dict[str, tuple[str, dict[str, Any], str]] = {
         {},
         "The rows are of 2 different operator (A, B), all in one series.",
     ),
+    "two probes of RIPE Atlas, one after the other": (
+        "[" + ",".join(f'{{"t": {t}, "r": 7, "prb_id": {60 + t % 2}}}' for t in ROWS_10) + "]",
+        {},
+        "The rows are of 2 different prb_id (60, 61), all in one series.",
+    ),
     "a counter's total": (
         "t,rx_bytes\n" + "".join(f"{t},{875_000 * (t + 1)}\n" for t in ROWS_10),
         {"columns": "t_s=t,rate_down_mbps=rx_bytes [B/interval]", "interval": "before"},
@@ -281,11 +286,6 @@ DOUBTS: dict[str, tuple[str, dict[str, Any], str]] = {
         "t,ms\n0,40\n1,9999.0\n2,40\n",
         {"columns": "t_s=t,rtt_ms=ms"},
         "1 values of ms are 9999, as measured: --set lost=9999 takes them for lost probes.",
-    ),
-    "rows of other lengths": (
-        "d,r\n50,7\n1,3\n1,3\n",
-        {"columns": "duration_s=d,rate_down_mbps=r"},
-        "Rows last 1 to 50 s, and each counts once in the percentiles",
     ),
     "points that may be of thousands": (
         "t;r\n0;7.000\n1;3.000\n",
