@@ -2,6 +2,7 @@
 """From a profile and a seed to the link of one trial: every number drawn, every series placed in time."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,6 +127,15 @@ def nominal_rtt_ms(profile: Profile) -> float:
         return load_recorded(profile.rtt_ms.series, "rtt_ms", profile.file).least()
     nominal_ms = (_nominal(way.delay_ms, f"{name}.delay_ms", profile.file) for name, way in _ways(profile))
     return sum(min(max(each_ms, 0.0), DELAY_LIMIT_MS) for each_ms in nominal_ms)
+
+
+def held_gaps(profile: Profile) -> Iterator[str]:
+    """Yield a sentence for each recording that has gaps: what the link is in them is assumed."""
+    for field, series in series_of(profile):
+        if gaps_s := load_recorded(series, field, profile.file).gaps_s():
+            count = "a gap" if len(gaps_s) == 1 else f"{len(gaps_s)} gaps"
+            length = f"{sum(gaps_s):.4g} s in all, the longest {max(gaps_s):.4g} s"
+            yield f"{field} holds its last value over {count} of {series.name} ({length})"
 
 
 class _Drawing:

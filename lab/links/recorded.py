@@ -67,6 +67,7 @@ class Recorded:
     batches: Callable[[], Batches]  # from its beginning with each call; times rise from 0, nothing is missing
     length_s: float
     meaning: str | None
+    gaps_s: Callable[[], list[float]] = list  # how long each one lasts over which the last value is held
     holds: bool = True  # a value until the next one; an opportunity is for its instant only
 
     def nominal(self) -> float:
@@ -137,12 +138,14 @@ def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: 
 
     end_s = _last_opportunity_s(scan, profile, field, series) if column == BINNED else None
 
+    def source() -> Batches:
+        return batches.column(scan.batches(), column) if end_s is None else _binned(scan, series, end_s)
+
     def values() -> Batches:
-        source = batches.column(scan.batches(), column) if end_s is None else _binned(scan, series, end_s)
-        return _cleaned(source, series)
+        return _cleaned(source(), series)
 
     length_s = end_s or _length_s(values(), scan, profile, field, series)
-    return Recorded(series, values, length_s, scan.meaning)
+    return Recorded(series, values, length_s, scan.meaning, lambda: batches.gaps_s(source(), series.zero == "missing"))
 
 
 def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:

@@ -19,11 +19,12 @@ from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.processes import processors
 from lab.base.processor import processor
+from lab.links.draw import held_gaps
 from lab.runs.drafts import LOCK, clear_drafts
 from lab.runs.experiment import Experiment, specification
 from lab.runs.plan import trial_seed
 from lab.tables.digests import write_with_digest
-from lab.tables.run_json import Circumstances, RunJson
+from lab.tables.run_json import Circumstances, Requested, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
 
@@ -31,7 +32,7 @@ from lab.tables.stored_trial import FORMAT
 def create(experiment: Experiment, site: Site) -> Path:
     """Create the folder of a new run, with its run.json."""
     path = new_folder(paths.results() / experiment.name)
-    _write(path, {"format": FORMAT, "complete": False, **specification(experiment), **_environment(experiment, site)})
+    _write(path, {"format": FORMAT, "complete": False, **_requested(experiment), **_environment(experiment, site)})
     return path
 
 
@@ -39,8 +40,13 @@ def grow(folder: Path, experiment: Experiment) -> None:
     """Let a run have more trials of the same specification: its first trials stay as they are."""
     number = range(1, experiment.scenario.trials + 1)
     seeds = [trial_seed(experiment.scenario.seed, each) for each in number]
-    meta: RunJson = {**Run(folder).meta, **specification(experiment), "seeds": seeds, "complete": False}
+    meta: RunJson = {**Run(folder).meta, **_requested(experiment), "seeds": seeds, "complete": False}
     _write(folder, meta)
+
+
+def _requested(experiment: Experiment) -> Requested:
+    requested, profile = specification(experiment), experiment.profile
+    return {**requested, "profile": {**requested["profile"], "assumed": [*profile.assumed, *held_gaps(profile)]}}
 
 
 def merged(part: Run) -> Path:

@@ -74,7 +74,7 @@ def held(batches: Batches, zero_is_missing: bool, scale: float) -> Batches:
     """Hold the last value where one is missing; leave a gap at the beginning out, and count time from its end."""
     begin_s, last = None, np.nan
     for t_s, value in batches:
-        known = ~np.isnan(value) & ~(zero_is_missing & (value == 0))
+        known = _known(value, zero_is_missing)
         rows = np.maximum.accumulate(np.where(known, np.arange(1, len(value) + 1), 0))
         filled = np.concatenate([[last], value * scale])[rows]
         last = filled[-1]
@@ -83,6 +83,26 @@ def held(batches: Batches, zero_is_missing: bool, scale: float) -> Batches:
             continue
         begin_s = float(t_s[kept][0]) if begin_s is None else begin_s
         yield t_s[kept] - begin_s, filled[kept]
+
+
+def gaps_s(batches: Batches, zero_is_missing: bool) -> list[float]:
+    """Return how long each gap lasts over which `held` holds a value, until the next value or the last row."""
+    found, begin_s, before = list[float](), math.nan, False
+    for t_s, value in batches:
+        known = _known(value, zero_is_missing)
+        for row in np.flatnonzero(np.diff(known, prepend=before)):
+            if known[row]:
+                found.append(float(t_s[row]) - begin_s)
+            begin_s = float(t_s[row])
+        before, last_s = bool(known[-1]), float(t_s[-1])
+    if not before:
+        found.append(last_s - begin_s)
+    return [each for each in found if each > 0]  # that at the beginning is none: nothing is held before the first value
+
+
+def _known(value: Array, zero_is_missing: bool) -> NDArray[np.bool_]:
+    known: NDArray[np.bool_] = ~np.isnan(value) & ~(zero_is_missing & (value == 0))
+    return known
 
 
 def least_of(batches: Batches, window_s: float) -> Batches:
