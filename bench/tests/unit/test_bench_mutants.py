@@ -101,7 +101,7 @@ def test_tests_that_execute_the_line_run_those_first_that_import_the_file() -> N
 
 
 def test_a_function_that_no_test_itself_executes_concerns_those_that_execute_something_of_its_file() -> None:
-    file, own = "lab/base/workers.py", "tests/whole/test_pool_losses.py"
+    file, own = "lab/base/worker.py", "tests/whole/test_pool_losses.py"
     (serving, *_) = [change for change in changes.of_file(REPO / file, file) if change.function == "_serve"]
     concern = Concern()
     concern.add(own, {"lines": {file: {"1": [f"{own}::test_a"]}}, "seconds": {f"{own}::test_a": 1.0}})
