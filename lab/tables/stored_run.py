@@ -78,8 +78,7 @@ class Run:
     @property
     def lacks_trials(self) -> bool:
         """Return whether a trial is missing or damaged; a complete run may lose one later."""
-        expected = len(self.meta["seeds"]) * len(self.scenario["ccas"])
-        return len(self.trials) < expected
+        return len(self.trials) < (len(self.meta["seeds"]) * len(self.scenario["ccas"]))
 
     @cached_property
     def _stored(self) -> list[Trial]:
