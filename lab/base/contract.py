@@ -2,12 +2,14 @@
 """Contracts of JSON files: a TypedDict whose fields carry their meaning, checked when read and listed for readers.
 
 A field is `Annotated[type, meaning]` or `Annotated[type, meaning, unit]`; without a unit of its own it has the unit
-that its name ends in. A meaning ends with "; null ..." where the value may be null.
+that its name ends in. A meaning ends with "; null ..." where the value may be null. `Annotated[int, range(...)]` is the
+type of a number that lies in the range, or between its ends.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -27,6 +29,7 @@ UNITS = {
     "bps": "bit/s",
 }
 NULL = "; null "
+OBJECT = "a JSON object"
 LIMIT = 2**63  # of every number: no counter or clock has more, and a table can hold it
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
@@ -58,7 +61,10 @@ def fields(contract: Any) -> tuple[Field, ...]:
 def _field(name: str, hint: Any, required: bool) -> Field:
     if get_origin(hint) is NotRequired:
         (hint,) = get_args(hint)
-    kind, text, *unit = get_args(hint)
+    arguments = get_args(hint)
+    text, *unit = (each for each in arguments if isinstance(each, str))
+    bounds = [each for each in arguments if isinstance(each, range)]
+    kind = Annotated[arguments[0], bounds[0]] if bounds else arguments[0]
     meaning, _, null = text.partition(NULL)
     return Field(name, kind, meaning, unit[0] if unit else unit_of(name), null, required)
 
@@ -98,23 +104,31 @@ def _breaches_of(kind: Any) -> Breaches:
     if origin in (Union, UnionType):
         return _union(arguments)
     if origin is Annotated:
-        return _breaches_of(arguments[0])
+        return _bounded(*arguments)
     if origin is Literal:
         return _literal(arguments)
-    if origin is list:
-        return _each(list, "a list", arguments[0])
+    if origin in (list, tuple):
+        return _list(arguments, len(arguments) if origin is tuple else None)
     if origin is dict:
-        return _each(dict, "a JSON object", arguments[1])
+        return _dict(arguments[1])
     return _plain(kind)
+
+
+def _inside(kind: type[Sized], rule: str, inner: Breaches, length: int | None = None) -> Breaches:
+    """Return the breaches inside of what is of a kind, and as long where a length is given."""
+
+    def breaches(value: Any, path: str) -> Iterable[Breach]:
+        if isinstance(value, kind) and length in (None, len(value)):
+            return inner(value, path)
+        return ((path, value, rule),)
+
+    return breaches
 
 
 def _object(contract: Any) -> Breaches:
     known = [(field.name, _breaches_of(field.kind), field.required) for field in fields(contract)]
 
-    def breaches(value: Any, path: str) -> Iterator[Breach]:
-        if not isinstance(value, dict):
-            yield path, value, "a JSON object"
-            return
+    def inner(value: Any, path: str) -> Iterator[Breach]:
         for name, breaches_of, required in known:
             where = f"{path}.{name}" if path else name
             if name in value:
@@ -122,7 +136,7 @@ def _object(contract: Any) -> Breaches:
             elif required:
                 yield where, "", "given"
 
-    return breaches
+    return _inside(dict, OBJECT, inner)
 
 
 def _union(kinds: tuple[Any, ...]) -> Breaches:
@@ -145,18 +159,34 @@ def _literal(values: tuple[Any, ...]) -> Breaches:
     return lambda value, path: NONE if value in values else ((path, value, rule),)
 
 
-def _each(holder: Any, rule: str, kind: Any) -> Breaches:
-    """Return what breaks the contract of a list's or an object's members, which are all of one kind."""
-    breaches_of = _breaches_of(kind)
+def _bounded(kind: Any, bounds: range) -> Breaches:
+    breaches_of, most = _breaches_of(kind), bounds.stop - 1
+    rule = f"from {bounds.start} to {most}" if bounds.stop < LIMIT else f"{bounds.start} or more"
 
-    def breaches(value: Any, path: str) -> Iterator[Breach]:
-        if not isinstance(value, holder):
-            yield path, value, rule
-            return
-        for name, one in value.items() if holder is dict else enumerate(value):
-            yield from breaches_of(one, f"{path}.{name}" if holder is dict else f"{path}[{name}]")
+    def breaches(value: Any, path: str) -> Iterable[Breach]:
+        found = tuple(breaches_of(value, path))
+        return found or (NONE if bounds.start <= value <= most else ((path, value, rule),))
 
     return breaches
+
+
+def _list(kinds: tuple[Any, ...], length: int | None) -> Breaches:
+    each_of = [_breaches_of(kind) for kind in kinds]
+
+    def inner(value: Any, path: str) -> Iterator[Breach]:
+        for number, (one, breaches_of) in enumerate(zip(value, cycle(each_of), strict=False)):
+            yield from breaches_of(one, f"{path}[{number}]")
+
+    return _inside(list, "a list" if length is None else f"a list of {length}", inner, length)
+
+
+def _dict(kind: Any) -> Breaches:
+    breaches_of = _breaches_of(kind)
+    return _inside(
+        dict,
+        OBJECT,
+        lambda value, path: (breach for name in value for breach in breaches_of(value[name], f"{path}.{name}")),
+    )
 
 
 def _plain(kind: Any) -> Breaches:

@@ -42,9 +42,5 @@ def build(
     from lab.kernel.recipe import Recipe
 
     virtual = prepare(Recipe(kernel, source, sanitize), console)
-    lines = [
-        f"kernel   {virtual.kernel.linux}",
-        f"modules  {virtual.kernel.modules}",
-        f"world    {virtual.world.root}",
-    ]
+    lines = [f"kernel   {virtual.kernel.linux}", f"modules  {virtual.kernel.modules}", f"world    {virtual.world.root}"]
     console.print("\n".join(lines), soft_wrap=True, markup=False)

@@ -39,8 +39,7 @@ Shaper = Annotated[
     typer.Option(rich_help_panel=SELDOM, help="replay (the lab's own qdiscs), or netem (netem and tbf, by tc alone)."),
 ]
 Jobs = Annotated[
-    int | None,
-    typer.Option(rich_help_panel=SELDOM, help="Trials at the same time; default: one per processor."),
+    int | None, typer.Option(rich_help_panel=SELDOM, help="Trials at the same time; default: one per processor.")
 ]
 
 Vary = Annotated[
@@ -66,5 +65,4 @@ def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = 
 
 def resumed_command() -> str:
     """Return the present command with --resume: what goes on takes the same options."""
-    words = [word for word in sys.argv[1:] if word != "--resume"]
-    return shlex.join(["lab", *words, "--resume"])
+    return shlex.join(["lab", *[word for word in sys.argv[1:] if word != "--resume"], "--resume"])

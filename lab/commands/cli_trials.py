@@ -98,9 +98,7 @@ def run(
 
 
 @app.command()
-def merge(
-    shards: Annotated[list[Path], typer.Argument(help="The folders of all shards: of --out.")],
-) -> None:
+def merge(shards: Annotated[list[Path], typer.Argument(help="The folders of all shards: of --out.")]) -> None:
     """Join the shards of `lab run --shard K/N --out DIR` into ordinary runs.
 
     Example: `lab merge part1 part2`

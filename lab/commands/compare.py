@@ -196,8 +196,7 @@ def _draw_sweeps(found: Sequence[LinkResult], console: Console) -> None:
     for base in dict.fromkeys(each.link.base for each in found if each.link.base):
         points = [(dict(each.link.varied), each.stored) for each in found if each.link.base == base and each.stored]
         if points:
-            table = sweep.table_of(points)
-            folder = sweep.store(f"{PREFIX}{base}", table)
+            folder = sweep.store(f"{PREFIX}{base}", sweep.table_of(points))
             question = f"What follows {' and '.join(points[0][0])} on link {base}?"
             show_path(console, "sweep", write(folder, base, question, sweep.read(folder)))
 

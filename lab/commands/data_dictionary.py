@@ -157,6 +157,8 @@ def _type(kind: Any) -> str:
         return ", ".join(f"`{value}`" for value in arguments)
     if origin is list:
         return f"list of {_type(arguments[0])}"
+    if origin is tuple:
+        return f"[{', '.join(map(_type, arguments))}]"
     if origin is dict:
         return "object" if arguments[1] is Any else f"object of {_type(arguments[1])}"
     if isinstance(kind, type) and issubclass(kind, BaseModel):

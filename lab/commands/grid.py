@@ -54,8 +54,7 @@ def grid(
     _announce(base, points, part, options, console)
     points, virtual = _ready(points, prepare(where.recipe, console), console)
     with going_on(partial(shlex.join, ["lab", *sys.argv[1:]])):
-        experiments = [point.experiment for point in points]
-        runs, failed = run_part(experiments, virtual, options, part, console)
+        runs, failed = run_part([point.experiment for point in points], virtual, options, part, console)
         if not part:
             _page(base, points, runs, console)
         if failed:

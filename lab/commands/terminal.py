@@ -48,8 +48,7 @@ def fitting(width: int) -> int:
 
 def _over_time(panel: Panel, columns: int) -> Curve:
     """Go through low and high of each column's values; a column without any breaks the line."""
-    spans = panel.spans(columns)
-    known = spans.with_row_index("column").drop_nulls()
+    known = panel.spans(columns).with_row_index("column").drop_nulls()
     after_none = known["column"].diff().fill_null(1) > 1
     return Curve(
         [t_s for t_s in known["t_s"] for _ in range(2)],

@@ -52,9 +52,7 @@ def list_() -> None:
 
 
 @traces_app.command(hidden=True)
-def formats(
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
-) -> None:
+def formats(markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False) -> None:
     """List the formats that `lab traces import` reads, with their options.   Example: `lab traces formats`."""
     from rich.table import Table
 
@@ -70,12 +68,7 @@ def formats(
 
 
 @traces_app.command()
-def show(
-    name: Name,
-    form: Form = None,
-    settings: Settings = None,
-    out: Figures = None,
-) -> None:
+def show(name: Name, form: Form = None, settings: Settings = None, out: Figures = None) -> None:
     """Show rate, round-trip time and loss as curves and CDFs.
 
     Example: `lab traces show geo-klm-inflight/ping_ams`

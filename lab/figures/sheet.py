@@ -5,19 +5,16 @@ Style sheets are matplotlib's own style files. They also state the width of a fi
 size of text.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from matplotlib import rc_context, rc_params_from_file, rcParams
-from matplotlib import style as named_styles
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from lab.base.errors import UserError
 from lab.base.paths import LAB
 
 STYLES = LAB / "figures" / "styles"
@@ -30,12 +27,13 @@ R = TypeVar("R")
 Settings = dict[Any, Any]  # as matplotlib's rc_context takes them
 
 
-def _read(file: Path) -> Settings:
+def read_style(file: Path) -> Settings:
+    """Read a style sheet of the lab's."""
     return dict(rc_params_from_file(file, use_default_template=False))
 
 
-SCREEN = _read(STYLES / "screen.mplstyle")
-_settings: ContextVar[Settings] = ContextVar("settings", default=SCREEN)
+SCREEN = read_style(STYLES / "screen.mplstyle")
+in_force: ContextVar[Settings] = ContextVar("settings", default=SCREEN)
 
 
 def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
@@ -43,38 +41,10 @@ def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(draw)
     def styled(*given: P.args, **named: P.kwargs) -> R:
-        with rc_context(_settings.get()):
+        with rc_context(in_force.get()):
             return draw(*given, **named)
 
     return styled
-
-
-@contextmanager
-def print_sheet(width: str, own: str | None = None) -> Iterator[None]:
-    """Draw and save for a paper: a name of WIDTHS_IN, and the user's style file or the name of an installed style."""
-    size = {"figure.figsize": (WIDTHS_IN[width], WIDTHS_IN[width] / 2)}
-    token = _settings.set(SCREEN | _read(STYLES / "print.mplstyle") | size | (_own(own) if own else {}))
-    try:
-        yield
-    finally:
-        _settings.reset(token)
-
-
-def _own(style: str) -> Settings:
-    """Read the user's style; every line of a file must be a setting that matplotlib knows."""
-    if style in named_styles.library:
-        return dict(named_styles.library[style])
-    file = Path(style)
-    if not file.is_file():
-        raise UserError(f"--style={style}: must be a style file, or the name of a style that matplotlib has")
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        key = line.split("#")[0].partition(":")[0].strip()
-        if key and key not in rcParams:
-            raise UserError(f"{file}: line {number}: {key[:60]}: must be a setting of matplotlib")
-    try:
-        return dict(rc_params_from_file(file, fail_on_error=True, use_default_template=False))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: must be a style file of matplotlib: {' '.join(str(error).split())[:200]}") from None
 
 
 def width_in() -> float:

@@ -21,7 +21,6 @@ from lab.tables.records import Stanza
 
 INK, GRID, FAINT = "#222222", "#dddddd", "#808080"
 BLUE, SKY, GREEN, VERMILION = "#0072b2", "#56b4e9", "#007f5f", "#d55e00"
-FOOTNOTE_PT = 7
 KEY_CHARS = 6  # that the line and the gap of a legend's entry take
 LABELS, BARS = 0.3, 0.55  # of the width: names of senders, broken to it, and the bars next to them
 MARKED_UP_TO = 12
@@ -120,14 +119,6 @@ def plain_decades(axis: Axes, way: Literal["x", "y"] = "x") -> None:
     ticks.set_major_locator(LogLocator(subs=steps, numticks=12))
     ticks.set_minor_locator(NullLocator())
     ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-
-
-@in_house_style
-def footnote(figure: Figure, sentences: Sequence[str]) -> None:
-    """Write small print below a figure, broken to its width."""
-    wide = chars(0.97 * figure.get_figwidth(), FOOTNOTE_PT)
-    text = "\n".join(fill(sentence, wide) for sentence in sentences)
-    figure.supxlabel(text, x=0.005, ha="left", fontsize=FOOTNOTE_PT, color="#666666")
 
 
 @in_house_style

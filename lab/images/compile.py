@@ -122,5 +122,4 @@ class Compile:
 
     def _first_error(self) -> str:
         lines = self.log.read_text().splitlines()
-        found = [line for line in lines if ERROR.search(line)]
-        return (found or lines or ["failed"])[0].strip()
+        return ([line for line in lines if ERROR.search(line)] or lines or ["failed"])[0].strip()

@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -137,8 +137,7 @@ def versions() -> tuple[str, ...]:
 
 def built_versions(library: Path) -> list[str]:
     """Return the names of the versions in a library: one per file lab/kernel/search/tcp_search*.c."""
-    names = map(_load(library).search_version_name, count())
-    return [name.decode() for name in takewhile(bool, names)]
+    return [name.decode() for name in takewhile(bool, map(_load(library).search_version_name, count()))]
 
 
 def version(library: Path, name: str) -> Version:
@@ -163,44 +162,49 @@ def _column(values: npt.ArrayLike, dtype: type[np.generic], acks: int) -> npt.ND
     return column
 
 
+class More(TypedDict, total=False):
+    """What else a replay may be given."""
+
+    sent_bytes: npt.ArrayLike | None
+    limited: npt.ArrayLike | None  # nonzero where the sender did not fill its window
+    reset: npt.ArrayLike | None  # nonzero where SEARCH started again before the ACK (idle restart, timeout)
+    compact: bool  # with the packed state of search31
+    stop_at_exit: bool  # the default
+
+
 def replay_bins(
     library: Path,
     t_us: npt.ArrayLike,
     rtt_us: npt.ArrayLike,
     delivered_bytes: npt.ArrayLike,
     params: SearchParams = PRINTED,
-    *,
-    sent_bytes: npt.ArrayLike | None = None,
-    limited: npt.ArrayLike | None = None,
-    reset: npt.ArrayLike | None = None,
-    compact: bool = False,
-    stop_at_exit: bool = True,
+    **more: Unpack[More],
 ) -> npt.NDArray[Any]:
     """Return every bin decision, as the core's own integers (dtype BIN).
 
-    compact: with the packed state of search31. limited: nonzero where the sender did not fill its window.
     Arrays of the core's own types (u8, i4, u8, u8, u1, u1) are read in place.
     """
-    if params.expected != TWICE_DELIVERED and sent_bytes is None:
+    if params.expected != TWICE_DELIVERED and more.get("sent_bytes") is None:
         raise ValueError("sent_bytes=None: must be given to versions that expect what was sent")
     loaded = _load(library)
-    c_params = _Params(*astuple(params))
+    c_params, compact = _Params(*astuple(params)), more.get("compact", False)
     state_bytes = loaded.search_replay_bytes(c_params, compact)
     if not state_bytes:
         raise UserError(f"{params}: must be within the ranges of lab/kernel/search/search_core.h")
     acks = len(np.atleast_1d(np.asarray(t_us)))
-    given = (t_us, rtt_us, delivered_bytes, sent_bytes, limited, reset)
+    given = (t_us, rtt_us, delivered_bytes, more.get("sent_bytes"), more.get("limited"), more.get("reset"))
     columns = [
         None if values is None else _column(values, dtype, acks)
         for values, dtype in zip(given, STREAM_TYPES, strict=True)
     ]
     stream = _Stream(acks, 0, *(None if column is None else column.ctypes.data for column in columns))
+    stops = more.get("stop_at_exit", True)
     memory = np.zeros(-(-state_bytes // 8), dtype=np.uint64)
     parts = [np.zeros(0, dtype=BIN)]
     while stream.next < acks:
         bins = np.zeros(min(acks, ROOM_BINS), dtype=BIN)
         place, room = bins.ctypes.data, len(bins)
-        count = loaded.search_replay(c_params, compact, memory.ctypes.data, stream, stop_at_exit, place, room)
+        count = loaded.search_replay(c_params, compact, memory.ctypes.data, stream, stops, place, room)
         parts.append(bins[:count])
     return np.concatenate(parts)
 
@@ -211,18 +215,15 @@ def replay(
     rtt_us: npt.ArrayLike,
     delivered_bytes: npt.ArrayLike,
     params: SearchParams = PRINTED,
-    *,
-    reset: npt.ArrayLike | None = None,
-    **options: Any,
+    **more: Unpack[More],
 ) -> pl.DataFrame:
     """Return one row per bin decision, with the columns of bins.parquet that follow from an ACK stream.
 
-    The options are those of replay_bins. An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
-    reset: nonzero where SEARCH started again before the ACK (idle restart, timeout).
+    An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
     stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
     sender that has left slow start cannot leave it again before a reset.
     """
-    bins = replay_bins(library, t_us, rtt_us, delivered_bytes, params, reset=reset, **options)
+    bins, reset = replay_bins(library, t_us, rtt_us, delivered_bytes, params, **more), more.get("reset")
     t_s = np.atleast_1d(np.asarray(t_us, dtype=np.uint64))[bins["ack"]] / 1e6
     start = np.cumsum(np.asarray(reset) != 0)[bins["ack"]] if reset is not None else np.zeros(len(bins))
     return _table(bins, t_s, start)

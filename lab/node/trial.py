@@ -20,6 +20,7 @@ from lab.node.qdiscs import link
 from lab.node.system import modules, small_file
 from lab.node.system.punctual import SECOND_NS, sleep_until
 from lab.node.system.task import Task
+from lab.node.system.tools import NodeError
 from lab.node.traffic import download, flow, late_start, series_begin
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     Serve = Callable[[FlowPlan], AbstractContextManager[int]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
+
+STEP_NS = 10_000_000  # a busy machine may pause between the readings of two clocks
 
 
 def served(request: "FlowPlan") -> AbstractContextManager[int]:
@@ -104,6 +107,11 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         others = [Task(other.measure) for other in early]
         others += [Task(_later, plan, each, begin) for each in plan["flows"][1:] if "start_s" in each]
         measured = [first.measure(), *(other.result() for other in others)]
+    stepped_ns = time.time_ns() - time.monotonic_ns() - clocks["realtime_ns"] + clocks["monotonic_ns"]
+    if abs(stepped_ns) > STEP_NS:
+        raise NodeError(
+            f"clock: stepped_s={stepped_ns / 1e9:.6g}: must be 0 during the traffic: captures have its time"
+        )
     traffic: Traffic = {
         "clocks": clocks,
         "start_ns": start if isinstance(start, int) else start(),
@@ -153,7 +161,7 @@ def _probe(plan: "Plan") -> "list[Probed]":
     return [{**way, "arrived": arrived} for way, arrived in zip(plan["probes"], _probed(plan), strict=True)]
 
 
-def _probed(plan: "Plan", count: int | None = None) -> list[list[list[int]]]:
+def _probed(plan: "Plan", count: int | None = None) -> list[list[tuple[int, int]]]:
     """Probe each way, both at once; `count` overrides the plan's."""
     started = [
         (way["to"], probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])

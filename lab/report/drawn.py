@@ -46,8 +46,7 @@ def parts_of(stored: Stored) -> list[Part]:
 
 def draw(parts: list[Part], forms: frozenset[str], replay_library: Path | None) -> Iterator[list[Drawn]]:
     """Yield the figures of each part, in the order of the parts."""
-    work = partial(_draw, forms=forms, replay_library=replay_library)
-    return each_in_processes(work, parts, FEW)
+    return each_in_processes(partial(_draw, forms=forms, replay_library=replay_library), parts, FEW)
 
 
 def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> list[Drawn]:

@@ -12,10 +12,7 @@ from pathlib import Path
 from lab.backends.backend import Backend
 from lab.backends.real_time import add_topology
 from lab.backends.records import TrialError
-from lab.base import sandbox_mode, strict_json
-from lab.base.contract import check
-from lab.base.errors import UserError
-from lab.base.plain_file import MEGABYTE, read_plain
+from lab.base import sandbox_mode
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
@@ -31,11 +28,11 @@ from lab.tables.digests import write_digests
 from lab.tables.header_capture import keep_headers
 from lab.tables.kernel_log import STORED as LOG
 from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log
+from lab.tables.node_json import read_node
 from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trial_json import Certificate, Download, FlowJson, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
-MOST_NODE_BYTES = 100 * MEGABYTE
 STORED = ("plan.json", "trial.json", LOG, *(f"{name}.parquet" for name in TRIAL_TABLES))
 
 
@@ -121,7 +118,7 @@ def _add_files(job: Job, folder: Path) -> None:
 
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     """Decode the raw records of a folder into tables and trial.json, and remove all else."""
-    node = read_node(folder / "node.json")
+    node = read_node(folder / "node.json", plan)
     senders = [flow.cca for flow in job.experiment.flows(job.experiment.ccas[job.cca])]
     decoded = way_of(senders[0]).decode(RawTrial(folder, plan, node, senders))
     measured = [decoded.counted(each) for each in downloads.measure(plan, node, decoded.tables)]
@@ -132,7 +129,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     flows = [_flow(node, flow, cca) for flow, cca in zip(measured, senders, strict=True)]
     meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables["packets"])))
     if "workload" in plan["flows"][0]:
-        meta["workload"] = workload.read(folder, plan["flows"][0], node["downloads"][0], measured[0])
+        meta["workload"] = workload.read(folder, plan, node, measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     stored = {*STORED}
     keep_log(folder)
@@ -143,17 +140,6 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
         if path.name not in stored:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return meta
-
-
-def read_node(file: Path) -> NodeRecord:
-    """Read node.json; UserError where it is too large, no JSON, or breaks its contract."""
-    try:
-        content = strict_json.loads(read_plain(file, MOST_NODE_BYTES))
-    except ValueError:
-        raise UserError(f"{file}: must be whole JSON") from None
-    check(content, NodeRecord, file)
-    node: NodeRecord = content
-    return node
 
 
 def _flow(node: NodeRecord, measured: Download, cca: Cca) -> FlowJson:

@@ -16,6 +16,7 @@ from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.downloads import FLOW
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.link import read_link
+from lab.tables.node_json import on_trace_clock
 from lab.tables.packets import PacketDecoder
 from lab.tables.pieces import Frame, collected, outside
 from lab.tables.qdisc import COUNTS, qdisc_table
@@ -72,7 +73,7 @@ def tables_of(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dic
     """
     capture = PacketDecoder(folder / CAPTURED, PORT, SNAPLEN_BYTES)
     packets = outside(capture.pieces(), folder / PACKETS)
-    start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    start_ns = on_trace_clock(node, capture.start_ns, capture.file)
     events = read_events(folder / "trace.raw", folder / "formats", READ)
     rivals = {client_port(flow): flow for flow in range(FLOW + 1, len(causes) + 1)}
     clock = Clock(start_ns, capture.client_ports | rivals)

@@ -184,5 +184,4 @@ def unwrap(numbers: Numbers, initial: int) -> Numbers:
     """
     if not len(numbers):
         return numbers
-    steps = np.diff(numbers, prepend=initial)
-    return np.cumsum((steps + 2**31) % 2**32 - 2**31)
+    return np.cumsum((np.diff(numbers, prepend=initial) + 2**31) % 2**32 - 2**31)

@@ -4,7 +4,7 @@
 from typing import Annotated, NotRequired, TypedDict
 
 from lab.node.plan import LinkNumbers
-from lab.node.record import Around, Observed
+from lab.node.record import Amount, Around, Count, Observed
 
 
 class Check(TypedDict):
@@ -41,16 +41,16 @@ class Extent(TypedDict):
     flow: Annotated[int, "number of the flow in the tables: 1, and from 2 on the rivals'"]
     data_s: Annotated[float, "arrival of the first data segment at the client"]
     end_s: Annotated[float, "end of the download: after its duration or its size"]
-    seconds: Annotated[float, "end_s - data_s", "s"]
-    bytes: Annotated[int, "unique payload that arrived by then", "bytes"]
-    throughput_mbps: Annotated[float, "these bytes over these seconds"]
+    seconds: Annotated[Amount, "end_s - data_s", "s"]
+    bytes: Annotated[Count, "unique payload that arrived by then", "bytes"]
+    throughput_mbps: Annotated[Amount, "these bytes over these seconds"]
 
 
 class Counted(TypedDict):
     """What the node counted of a download."""
 
     retransmits_pkts: Annotated[
-        int,
+        Count,
         "segments that the sender's kernel retransmitted; of one of several on a host: buffers, of one segment or more",
     ]
     iperf3: Annotated[Iperf3Figures, "iperf3's own figures"]

@@ -8,5 +8,6 @@ from lab.base.paths import REPO
 
 brought("lab.commands")  # from here on the packages of this checkout can be imported
 sys.path += [
-    str(REPO / "packages" / name) for name in ("formats/tests/unit", "bundle/tests", "whatif/tests")
+    str(REPO / "packages" / name)
+    for name in ("formats/tests/unit", "bundle/tests", "whatif/tests", "quic/tests", "quic/tests/unit")
 ]  # and what makes samples

@@ -21,6 +21,9 @@ from lab_course import archive
 from lab_course.answers import NOTEBOOK, read_answers
 from lab_course.submission import Submission
 from lab_quic.log import Clock, read_client, read_server
+from lab_quic.qlog import sent_ms
+from lab_quic.stack.qlog import read as read_qlog
+from lab_quic.stack.tables import Reported, timed
 from lab_quic.stream import Received
 from lab_whatif.command import Request, answer
 from rich.console import Console
@@ -47,9 +50,9 @@ from lab.tables.stored_trial import FILES, Trial
 from lab.tables.trace import read_events
 from lab.traces import importers
 from lab.traces.datasets import by_name
+from tests.hostile.draft import DRAFT, LEFT, record_of
 
 DURATION_S = 3
-DRAFT = Path(__file__).parents[1] / "data" / "draft"
 HANDED_IN = {"own.c": 100_000, NOTEBOOK: 1_000_000}  # most bytes of each
 Reader = Callable[[Path], None]
 
@@ -162,6 +165,18 @@ def whatif(file: Path) -> None:
         answer(Request(file, None, None, None, "internal", Path(folder) / "out", 1), Console(quiet=True))
 
 
+def stack_qlog(file: Path) -> None:
+    """Read the qlog of a stack's server into tables."""
+    read = Reported(timed(read_qlog(file, "mine: qlog"), 0.25), 1472)
+    for _ in (read.ack_table(), read.loss_table(), read.exit_table("own"), read.reports_exits):
+        pass
+
+
+def own_qlog(file: Path) -> None:
+    """Read the qlogs of both ends of the lab's own stacks."""
+    sent_ms(file, file, 5)
+
+
 def kernel_log(file: Path) -> None:
     """Read what a trial's kernel printed."""
     printed(file)
@@ -253,6 +268,9 @@ READERS: dict[str, Reader] = {
     "numbers.json": numbers,
     "quic-server.log": quic_server,
     "quic-client.log": quic_client,
+    "stack.sqlog": stack_qlog,
+    "server.qlog": own_qlog,
+    **{name: record_of(name) for name in LEFT},
 }
 
 

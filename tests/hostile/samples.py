@@ -7,7 +7,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,18 @@ from lab_break.space import FOLDER as BOUNDS
 from lab_break.space import load_bounds
 from lab_conform.case import FOLDER as CASES
 from lab_course.answers import NOTEBOOK
+from quic_logs import event as qlog_event
 from test_import_capture import download
 from test_import_capture import written as capture
 from test_import_fuzz import SMALL
 from test_import_sender_logs import EVENTS, SS, info, ndt7, qlog
+from test_stack_qlog import BY_LOSS, BY_STATE, BY_THRESHOLD, FORMS, document
 from whatif_captures import Download, Known, ack_log
 from whatif_captures import written as whatif_capture
 
 from lab.base import paths
+from tests.hostile.draft import DRAFT, LEFT
 from tests.hostile.inputs import BASES
-from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
 
 SHORT = Known(rate_mbps=8, one_way_ms=10, buffer_bytes=50_000, size_bytes=1_500_000)  # long enough to be judged
@@ -51,7 +53,7 @@ def contents(reads: str) -> list[bytes]:
 
 def _texts(reads: str) -> list[bytes]:
     base = BASES.get(reads)
-    return [base.encode()] if base else []
+    return [base.encode()] if base else CONTENTS.get(reads, list)()
 
 
 def _yaml(*files: Path) -> list[Any]:
@@ -137,6 +139,7 @@ bin\t5000\t14480\t18446744073709551615\t1\t20\t3\t100\t90\t500\t7
 exit\t5000\t14480\t14480\t20\tsearch
 lost\t5000\t2
 """
+ENDS = ("sent", "received")
 QUIC_CLIENT = "sent\t1\t60\ngot\t2\t1280\npiece\t0\t1200\ngot\t3\t1280\npiece\t1200\t1200\nsent\t4\t60\n"
 
 
@@ -170,6 +173,8 @@ DOCUMENTS: dict[str, Documents] = {
     "numbers.json": lambda: [_numbers()],
     "find.json": lambda: [_find()],
     "notebook.ipynb": lambda: [{"cells": [ANSWERED]}],
+    "stack.sqlog": lambda: [json.loads(document(events)) for events in (BY_THRESHOLD, BY_LOSS, BY_STATE)],
+    **{name: partial(list, (content,)) for name, content in LEFT.items()},
     "run.json": lambda: [json.loads(_stored()["run.json"])],
 }
 CONTENTS: dict[str, Callable[[], list[bytes]]] = {
@@ -187,5 +192,7 @@ CONTENTS: dict[str, Callable[[], list[bytes]]] = {
     "page_bytes": lambda: [(DRAFT / "formats" / "page_bytes").read_bytes()],
     "quic-server.log": lambda: [QUIC_SERVER.encode()],
     "quic-client.log": lambda: [QUIC_CLIENT.encode()],
+    "stack.sqlog": lambda: [text.encode() for text in FORMS.values()],
+    "server.qlog": lambda: ["\n".join(qlog_event(end, 9.5, n) for end in ENDS for n in range(3)).encode()],
     "search-lab.bundle": lambda: [_bundle()],
 }

@@ -13,7 +13,6 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.node.plan import FlowPlan, WorkloadPlan
-from lab.node.record import DownloadRecord
 from lab.node.system.tools import NodeError
 from lab.node.traffic.workload_ends import HEAD, READY, TCP_INFO, Player, fetch, serve
 from lab.tables import workload
@@ -140,9 +139,8 @@ def test_a_player_requests_no_more_than_its_buffer_holds_and_counts_its_stalls()
 
 
 FLOW: FlowPlan = {"sender": "a", "receiver": "b", "algorithm": ALGORITHM, "port": 1, "duration_s": 9, "workload": PLAN}
-NODE: DownloadRecord = {
-    "data_ns": 10**9, "until_ns": 2 * 10**9, "retransmits_pkts": 0, "iperf3": None, "iperf3_error": "none",
-}  # fmt: skip
+TRIAL: Any = {"flows": [FLOW]}
+NODE: Any = {"clocks": {"monotonic_ns": 5 * 10**8}, "downloads": [{"data_ns": 10**9}]}
 MEASURED: Download = {
     "flow": 1, "data_s": 0.5, "end_s": 9.0, "seconds": 8.5, "bytes": 1, "throughput_mbps": 0.0,
     "retransmits_pkts": 0, "iperf3": {},
@@ -155,7 +153,7 @@ SERVER = {"limited_ns": LIMITED, "samples": 2, "busy_us": 5, "rwnd_limited_us": 
 def read(folder: Path, client: object = CLIENT, server: object = SERVER) -> Any:
     (folder / workload.CLIENT).write_text(json.dumps(client))
     (folder / workload.SERVER).write_text(json.dumps(server))
-    return workload.read(folder, FLOW, NODE, MEASURED)
+    return workload.read(folder, TRIAL, NODE, MEASURED)
 
 
 def test_times_count_as_in_every_table_and_what_is_missing_or_came_after_the_end_is_null(tmp_path: Path) -> None:
@@ -171,15 +169,21 @@ def test_times_count_as_in_every_table_and_what_is_missing_or_came_after_the_end
 @pytest.mark.parametrize(
     ("end", "field", "value", "line"),
     [
-        ("client", "whole_ns", [[1, 2]] * 4, "objects=4: must be at most 3, as many as requested"),
-        ("client", "whole_ns", [[1]], "whole_ns=[1]: must be two numbers"),
+        ("client", "whole_ns", [[10**9, 10**9]] * 4, "objects=4: must be at most 3, as many as requested"),
+        ("client", "whole_ns", [[1]], "whole_ns[0]=[1]: must be a list of 2"),
+        ("client", "whole_ns", [[-1, 2]], "whole_ns[0][0]=-1: must be 0 or more"),
+        ("client", "whole_ns", [[1, 2]], "whole_ns=1: must be from 500000000 to 309499999999, a time of the trial"),
+        ("client", "whole_ns", [[10**9, 9 * 10**8]], "whole_ns=900000000: must be from 1000000000 to 309499999999"),
+        ("client", "stalled_s", -1, "stalled_s=-1: must be 0 or more"),
+        ("server", "limited_ns", [[10**9, 2]], "limited_ns[0][1]=2: must be from 0 to 1"),
+        ("server", "limited_ns", [[10**12, 0]], "limited_ns=1000000000000: must be from 500000000 to"),
         ("client", "whole_ns", [["a", 2]], "whole_ns"),
         ("client", "whole_ns", [[1, 10**400]], "must be a number below 2^63"),
         ("client", "stalled_s", None, "stalled_s"),
         ("client", "stalled_s", float("inf"), "stalled_s=inf: must be a number below 2^63"),
         ("client", "stalled_s", float("nan"), "stalled_s=nan: must be a number below 2^63"),
         ("server", "busy_us", 10**400, "must be a number below 2^63"),
-        ("server", "limited_ns", [[1, 2, 3]], "limited_ns=[1, 2, 3]: must be two numbers"),
+        ("server", "limited_ns", [[1, 2, 3]], "limited_ns[0]=[1, 2, 3]: must be a list of 2"),
         ("server", "busy_us", "much", "busy_us"),
     ],
 )
@@ -195,8 +199,8 @@ def test_a_log_out_of_its_contract_is_one_line(tmp_path: Path, end: str, field: 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000])
 def test_a_log_that_is_no_json_or_missing_is_one_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match="No such file"):
-        workload.read(tmp_path, FLOW, NODE, MEASURED)
+        workload.read(tmp_path, TRIAL, NODE, MEASURED)
     read(tmp_path)
     (tmp_path / workload.CLIENT).write_text(text)
     with pytest.raises(UserError, match="must be whole JSON"):
-        workload.read(tmp_path, FLOW, NODE, MEASURED)
+        workload.read(tmp_path, TRIAL, NODE, MEASURED)

@@ -191,8 +191,8 @@ def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path
     [
         ({"rate_mbps": 0}, "rate_mbps=0: must be more than 0"),
         ({"mss_bytes": 0}, "mss_bytes=0: must be more than 0"),
-        ({"throughput_mbps": -8}, "flows.throughput_mbps=-8: must be 0 or more"),
-        ({"retransmits_pkts": -1}, "flows.retransmits_pkts=-1: must be 0 or more"),
+        ({"throughput_mbps": -8}, "flows[0].throughput_mbps=-8: must be 0 or more"),
+        ({"retransmits_pkts": -1}, "flows[0].retransmits_pkts=-1: must be 0 or more"),
         ({"trial": 2**63}, "trial=9223372036854775808: must be a number below 2^63"),
         ({"threshold_pct": "35 %"}, "flows.parameters.threshold_pct=35 %: must be a whole number of 1 to 5 digits"),
     ],

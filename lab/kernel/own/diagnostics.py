@@ -99,8 +99,7 @@ def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
     if not match:
         return None
     kind = "error" if match["kind"] == "ERROR" else "warning"
-    message = match["text"].replace(f"{place}/", "")
-    return Diagnostic(str(path), 0, 0, kind, message)
+    return Diagnostic(str(path), 0, 0, kind, match["text"].replace(f"{place}/", ""))
 
 
 def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lab.node.plan import CapturePlan
     from lab.node.record import CaptureCounts
 
+END_S = 30
 FLUSH_S = 0.5  # the kernel hands a part-filled block of the ring over after 0.25 s (dumpcap's read timeout)
 FINAL = re.compile(r"Packets received/dropped on interface '[^']+': (\d+)/(\d+) ")
 
@@ -40,7 +41,9 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
     finally:
         time.sleep(FLUSH_S)  # what a stopped dumpcap has not been handed is lost, and counted nowhere
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=30)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)
+        process.kill()  # one that does not end has no closing count
     counts.update(read_counts(log.read_text()))
     log.unlink()
 

@@ -34,5 +34,4 @@ def report() -> str:
 
 def objects() -> list[str]:
     """Return one line for each object of a report."""
-    lines = report().splitlines()
-    return [line.rstrip(":") for line in lines if line.startswith("unreferenced object")]
+    return [line.rstrip(":") for line in report().splitlines() if line.startswith("unreferenced object")]

@@ -14,8 +14,8 @@ PATIENCE_S = 10
 SO_TIMESTAMPNS = 35  # include/uapi/asm-generic/socket.h
 
 
-def probe(peer: str, count: int, interval_ms: float) -> list[list[int]]:
-    """Send numbered datagrams, one an interval; then collect the peer's: [number, delay in us], in order of arrival."""
+def probe(peer: str, count: int, interval_ms: float) -> list[tuple[int, int]]:
+    """Send numbered datagrams, one an interval; then collect the peer's: (number, delay in us), in order of arrival."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("", PORT))
         udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -24,7 +24,7 @@ def probe(peer: str, count: int, interval_ms: float) -> list[list[int]]:
         for number in range(count):
             udp.sendto(RECORD.pack(number, time.time_ns()), (peer, PORT))
             time.sleep(interval_ms / 1e3)
-        arrived: list[list[int]] = []
+        arrived: list[tuple[int, int]] = []
         while len(arrived) < count:
             try:
                 arrived.append(_receive(udp))
@@ -33,9 +33,9 @@ def probe(peer: str, count: int, interval_ms: float) -> list[list[int]]:
         return arrived
 
 
-def _receive(udp: socket.socket) -> list[int]:
+def _receive(udp: socket.socket) -> tuple[int, int]:
     """Read one datagram; the kernel stamped its arrival (SO_TIMESTAMPNS), however late it is read."""
     data, ancillary, _, _ = udp.recvmsg(64, 64)
     number, sent_ns = RECORD.unpack(data)
     seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
-    return [number, (seconds * 10**9 + nanoseconds - sent_ns) // 1000]
+    return number, (seconds * 10**9 + nanoseconds - sent_ns) // 1000

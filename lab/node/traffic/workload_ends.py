@@ -60,7 +60,7 @@ class Server:
         self.data = data
         self.pending_bytes = 0
         self.requested = bytearray()
-        self.limited: list[list[int]] = []
+        self.limited: list[tuple[int, int]] = []
         self.samples = 0
         self.info = _tcp_info(data)
 
@@ -112,7 +112,7 @@ class Server:
         limited = int(notsent_bytes < mss and in_flight < cwnd and lost <= retrans)
         self.samples += 1
         if not self.limited or self.limited[-1][1] != limited:
-            self.limited.append([time.monotonic_ns(), limited])
+            self.limited.append((time.monotonic_ns(), limited))
 
     def record(self) -> "WorkloadServer":
         """Return what the samples showed."""
@@ -133,7 +133,7 @@ def _tcp_info(data: socket.socket) -> tuple[int, ...]:
 def fetch(place: tuple[str, int], workload: "WorkloadPlan", log: Path) -> None:
     """Request every object as the plan says, until all are whole or this process is stopped; then write the log."""
     player = Player(workload["buffer_s"])
-    whole_ns: list[list[int]] = []
+    whole_ns: list[tuple[int, int]] = []
     try:
         with socket.create_connection(place, CONNECT_S) as control, socket.create_connection(place, CONNECT_S) as data:
             data.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -147,7 +147,7 @@ def fetch(place: tuple[str, int], workload: "WorkloadPlan", log: Path) -> None:
                 data.sendall(b"".join(_request(size, workload["request_bytes"]) for size in sizes))
                 for size in sizes:
                     _receive(data, size)
-                    whole_ns.append([begun_ns, time.monotonic_ns()])
+                    whole_ns.append((begun_ns, time.monotonic_ns()))
                 player.add(exchange["media_s"])
     except SystemExit:  # the trial's time is over
         pass

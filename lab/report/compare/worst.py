@@ -104,8 +104,7 @@ def explain(worst: Worst, labels: Mapping[str, str], pages: Mapping[str, str | N
     if own is None or other is None:
         return None
     what = f"{worst.found.link.title}: {labels[worst.cca]}, trial {worst.trial}, next to {labels[worst.best]}"
-    outcomes = stored.judged.outcomes
-    sentences = [_left(each, outcomes, labels[each.trial.cca]) for each in (own, other)]
+    sentences = [_left(each, stored.judged.outcomes, labels[each.trial.cca]) for each in (own, other)]
     sentences.append(_cost(worst, labels))
     drawing = Drawing(figure(own, other), what, f"{what}. {' '.join(sentences)}")
     link = worst.found.link.name

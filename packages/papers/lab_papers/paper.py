@@ -13,7 +13,7 @@ from lab.base.errors import UserError, field_error
 from lab.evaluation import sweep
 from lab.evaluation.compare.measures import BY_NAME
 from lab.figures.page_figure import Given, PageFigure
-from lab.figures.style import Drawing, footnote
+from lab.figures.style import Drawing
 from lab.figures.subject import Subject, subjects
 from lab.judge.provenance import provenance
 from lab.judge.stored import LATEST, Stored, in_order, stored
@@ -25,6 +25,7 @@ from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded
 from lab_papers.figures.sensitivity import JUDGES
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.summary import one_a_link
+from lab_papers.paper_sheet import footnote
 
 Found = Iterator[tuple[str, Drawing | None, tuple[str, ...]]]  # name, drawing, provenance
 

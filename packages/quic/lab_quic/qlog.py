@@ -9,8 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
+from lab.base.errors import UserError
 from lab.base.plain_file import GIGABYTE, read_plain
 
+MOST_MS = 2**32  # of a time stamp
 FIELDS = r'"time":(?<time>[0-9.e+-]+),"name":"transport:packet_NAME".*"1RTT","packet_number":(?<pn>\d+)'
 
 
@@ -28,6 +30,9 @@ def sent_ms(server: Path, client: Path, datagrams: int) -> pl.Series:
 
 def _packets(file: Path, name: str) -> pl.DataFrame:
     text = read_plain(file, 8 * GIGABYTE).decode(errors="replace")
-    lines = pl.Series("line", text.splitlines()).to_frame()
+    lines = pl.Series("line", text.splitlines(), pl.String).to_frame()
     found = lines.select(pl.col("line").str.extract_groups(FIELDS.replace("NAME", name))).unnest("line")
-    return found.drop_nulls().select(pl.col("time").cast(pl.Float64), pl.col("pn").cast(pl.Int64))
+    table = found.drop_nulls().cast({"time": pl.Float64, "pn": pl.Int64}, strict=False)
+    if not (table["time"].is_between(0, MOST_MS, closed="left") & table["pn"].is_not_null()).fill_null(False).all():
+        raise UserError(f"{file}: packet: must have a number, and a time from 0 to {MOST_MS} ms")
+    return table

@@ -23,6 +23,7 @@ from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, packets
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
+from lab.tables.node_json import on_trace_clock
 from lab.tables.packets import ACK, SYN
 from lab.tables.pcapng import read_pcapng
 from lab.tables.pieces import Frame
@@ -215,6 +216,6 @@ class OverQuic:
 
 def decode(folder: Path, node: NodeRecord, ends: Ends) -> dict[str, pl.DataFrame]:
     """Decode the raw records of a trial over QUIC."""
-    start_ns = ends.start_epoch_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    start_ns = on_trace_clock(node, ends.start_epoch_ns, folder / CAPTURED)
     events = read_events(folder / "trace.raw", folder / "formats")
     return {**ends.tables(start_ns), **link_tables(folder, node, events, start_ns)}

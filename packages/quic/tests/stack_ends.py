@@ -74,6 +74,13 @@ def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
         sys.exit("no such key")
     if how == "silent":
         time.sleep(100)
+    if how in MEANWHILE and not os.fork():
+        time.sleep(2.2)
+        MEANWHILE[how]()
+        os._exit(0)
+    if how in MEANWHILE:
+        serve(address, port, "halves")
+        return
     if how == "spins":
         bound(address, port)
         while True:
@@ -92,6 +99,21 @@ def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
         with Path(log).open("w") as file:
             while True:
                 file.write("x" * 10_000_000)
+
+
+def stop_the_capture() -> None:
+    """Stop dumpcap, so that it does not end when it should."""
+    for each in Path("/proc").glob("[0-9]*"):
+        if (each / "comm").read_text() == "dumpcap\n":
+            os.kill(int(each.name), signal.SIGSTOP)
+
+
+def set_the_date() -> None:
+    """Set the date a little on."""
+    time.clock_settime(time.CLOCK_REALTIME, time.time() + 0.02)
+
+
+MEANWHILE: dict[str, Callable[[], None]] = {"stops_capture": stop_the_capture, "sets_date": set_the_date}
 
 
 def cycles() -> int:

@@ -10,9 +10,9 @@ from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.figures.registry import every_figure, named
 from lab.figures.save import FORMATS
-from lab.figures.sheet import print_sheet
 from lab.report.latex import figure_environment
 from lab_papers.paper import Sources, drawings
+from lab_papers.paper_sheet import print_sheet
 
 CAPTION_CHARS = 100
 

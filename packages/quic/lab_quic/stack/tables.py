@@ -20,10 +20,11 @@ from lab.node.record import NodeRecord
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
-from lab.senders.traced import link_tables
+from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
+from lab.tables.node_json import on_trace_clock
 from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
 from lab.tables.trace import read_events
@@ -53,8 +54,7 @@ class OverStack:
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return its tables."""
-        clocks, start_ns = self.raw.node["clocks"], self.datagrams.start_epoch_ns
-        start_ns = start_ns - clocks["realtime_ns"] + clocks["monotonic_ns"]
+        start_ns = on_trace_clock(self.raw.node, self.datagrams.start_epoch_ns, self.raw.folder / CAPTURED)
         events = read_events(self.raw.folder / "trace.raw", self.raw.folder / "formats")
         link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
         found, up_s = self._packets(), up_delay_s(self.raw.node)

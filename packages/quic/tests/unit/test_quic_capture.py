@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A capture of QUIC and the client's log of it become the packets of a download: each datagram in its place."""
 
+import json
 import shutil
 import struct
 from collections.abc import Mapping
@@ -100,6 +101,7 @@ class OverQuic(Recorded):
     """A backend of which every trial has the recorded link and this download."""
 
     folder: Path = DRAFT
+    node: str = json.dumps(NODE | {"clocks": NODE["clocks"] | {"realtime_ns": BEGUN_US * 1000}})
     own_modules: Mapping[str, Path] = field(default_factory=dict)
 
     def adapt(self, plan: Plan) -> Plan:

@@ -125,3 +125,17 @@ def test_a_datagram_has_the_time_at_which_the_server_sent_it(tmp_path: Path) -> 
     client.write_text("\n".join([event("received", 50.0, 0, "initial"), *(event("received", 60.0, n) for n in (1, 3))]))
     assert sent_ms(server, client, 3).to_list() == [None, 11, 13]
     assert sent_ms(server, client, 3).dtype == pl.UInt32
+
+
+@pytest.mark.parametrize(("time_ms", "number"), [(2**32, 1), (-1, 1), (1e300, 1), (1, 10**30)])
+def test_a_qlog_whose_packet_has_no_time_or_number_of_a_trial_is_one_line(
+    tmp_path: Path, time_ms: float, number: int
+) -> None:
+    file = tmp_path / "server.qlog"
+    file.write_text(event("sent", time_ms, number))
+    with pytest.raises(
+        UserError, match=r"server\.qlog: packet: must have a number, and a time from 0 to 4294967296 ms$"
+    ):
+        sent_ms(file, file, 1)
+    file.write_text("")
+    assert sent_ms(file, file, 1).to_list() == [None]
