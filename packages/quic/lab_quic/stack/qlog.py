@@ -43,6 +43,7 @@ MADE = {
     "latest_rtt": "rtt_ms",
 }
 LARGEST = 2.0**65  # of any number: stacks write 2^64 - 1 for no threshold
+MOST_WINDOW = 2.0**40  # bytes of a window, and in flight: more than any trial sends
 NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
 
 
@@ -63,7 +64,13 @@ def read(file: Path, shown: str) -> pl.DataFrame:
             rows.append(row)
         elif delta and _is_number(event.get("time")):
             before_ms += event["time"] * factor  # of an event without data
-    return pl.DataFrame(rows, schema=SCHEMA)
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    for field, name in MADE.items():
+        most = MOST_WINDOW if name in ("cwnd_bytes", "in_flight_bytes") else LARGEST
+        odd = table[name].filter(~table[name].is_between(0, most))
+        if len(odd):
+            raise field_error(shown, field, odd[0], f"from 0 to {most:.3g}")
+    return table
 
 
 def _is_lines(text: str) -> bool:

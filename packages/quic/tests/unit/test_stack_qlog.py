@@ -137,6 +137,10 @@ def test_no_qlog_is_no_rows() -> None:
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
+        (sequence([*SLOW, metrics(1130.0, -1)]), "congestion_window=-1472.0: must be from 0 to 1.1e+12"),
+        (sequence([*SLOW, metrics(1130.0, 10**10)]), "congestion_window=14720000000000.0: must be from 0 to 1.1e+12"),
+        (sequence([*SLOW, metrics(1130.0, 1, bytes_in_flight=2**64)]), "bytes_in_flight=1.8446744073709552e+19: must"),
+        (sequence([*SLOW, metrics(1130.0, 1, smoothed_rtt=-2)]), "smoothed_rtt=-2.0: must be from 0 to"),
         ("", "bytes=0: must be a qlog"),
         ("\x1e\n", "bytes=0: must be a qlog"),
         ("hello\n", "qlog: must be whole JSON"),
