@@ -9,14 +9,11 @@ import ctypes
 import os
 import signal
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
 from typing import Any, NamedTuple
 
 from lab.base.paths import REPO
@@ -26,12 +23,12 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 THREADS = "POLARS_MAX_THREADS"  # read when polars is imported: each processor has a worker
 SPAWN = get_context("spawn")
 Work = Callable[[Any], Any]  # of a module, since workers are spawned
-_is_at_work = False  # whether this process does a job, as a worker or beside its workers
+_is_worker = False  # whether this process is one
 
 
-def is_at_work() -> bool:
-    """Return whether this process does a job; it starts no workers meanwhile."""
-    return _is_at_work
+def is_worker() -> bool:
+    """Return whether this process is a worker, which has no workers of its own."""
+    return _is_worker
 
 
 class Task(NamedTuple):
@@ -50,22 +47,22 @@ class Worker:
 
     def start(self) -> None:
         """Start the process, also in place of one that is dead."""
-        self.tasks = deque[Task]()  # sent to the process, in order
+        self.task: Task | None = None
         self.pipe, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=_serve, args=(theirs, self.core, os.getpid()), daemon=True)
         with _surroundings():
             self.process.start()
         theirs.close()
 
-    def feed(self, work: Work, waiting: deque[Task], ahead: int) -> None:
-        """Send so many tasks to the process; if it is dead already, the next `result` raises EOFError."""
-        while waiting and len(self.tasks) < ahead:
-            self.tasks.append(waiting.popleft())
-            with suppress(ConnectionError):
-                self.pipe.send((work, self.tasks[-1].job))
+    def submit(self, work: Work, task: Task) -> None:
+        """Send a task to the process; if it is dead already, the next `result` raises EOFError."""
+        self.task = task
+        with suppress(ConnectionError):
+            self.pipe.send((work, task.job))
 
     def result(self) -> Any:
-        """Return the first task's result, or the exception that it ended with; EOFError if the process is dead."""
+        """Return the task's result, or the exception that it ended with; EOFError if the process is dead."""
+        self.task = None
         try:
             return self.pipe.recv()
         except ConnectionResetError:
@@ -104,29 +101,16 @@ def _surroundings() -> Iterator[None]:
 
 def _serve(pipe: Connection, core: int, parent: int) -> None:
     """Run jobs from a pipe until it ends; runs in the worker."""
+    global _is_worker
     end_with_parent(parent)
     os.sched_setaffinity(0, {core})
-    tasks = SimpleQueue[tuple[Work, Any] | None]()
-    Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
-    with suppress(ConnectionError):
-        while task := tasks.get():
-            pipe.send(attempt(*task))
+    _is_worker = True
+    with suppress(EOFError, ConnectionError):
+        while True:
+            pipe.send(_attempt(*pipe.recv()))
 
 
-def _receive(pipe: Connection, tasks: SimpleQueue[tuple[Work, Any] | None]) -> None:
-    """Take each job at once: a pipe full of jobs one way and of a result the other way would stop both processes."""
-    try:
-        with suppress(EOFError, ConnectionError):
-            while True:
-                tasks.put(pipe.recv())
-    finally:
-        tasks.put(None)
-
-
-def attempt(work: Work, job: Any) -> Any:
-    """Do a job; an exception is returned, too."""
-    global _is_at_work
-    _is_at_work = True
+def _attempt(work: Work, job: Any) -> Any:
     try:
         return work(job)
     except MemoryError as error:
@@ -134,8 +118,6 @@ def attempt(work: Work, job: Any) -> Any:
     except Exception as error:
         error.add_note(traceback.format_exc())  # a traceback does not pass the pipe
         return error
-    finally:
-        _is_at_work = False
 
 
 def _place(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from multiprocessing import connection
 from typing import Any, TypeVar
 
 from lab.base.processes import next_processor, processors
-from lab.base.worker import Task, Work, Worker, attempt, is_at_work
+from lab.base.worker import Task, Work, Worker, is_worker
 
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
 KILLED = f"worker: killed {MAX_LOSSES} times during this job: see 'dmesg' for lack of memory"
@@ -44,32 +44,21 @@ class Pool:
         """Return the process identifiers of the workers."""
         return [worker.process.pid for worker in (*self._idle, *self._taken) if worker.process.pid]
 
-    def run(self, work: Work, jobs: Sequence[Any], at_once: int, helps: bool = False) -> Generator[tuple[Any, Any]]:
-        """Yield (job, result) as each job ends; the result is an exception if the job failed.
-
-        helps: this process does jobs, too, and each worker has another one at hand meanwhile.
-        """
+    def run(self, work: Work, jobs: Sequence[Any], at_once: int) -> Generator[tuple[Any, Any]]:
+        """Yield (job, result) as each job ends; the result is an exception if the job failed."""
         waiting = deque(Task(job) for job in jobs)
         own = self._take(min(at_once, len(waiting)))
-        ahead = 2 if helps else 1
-
-        def has_one_to_do() -> bool:
-            return helps and bool(waiting) and not waiting[0].losses  # no job that has ended a worker
-
         try:
             for worker in own:
-                worker.feed(work, waiting, ahead)
-            while waiting or any(worker.tasks for worker in own):
-                busy = {worker.pipe: worker for worker in own if worker.tasks}
-                for pipe in connection.wait(list(busy), 0 if has_one_to_do() else None):
+                worker.submit(work, waiting.popleft())
+            while busy := {worker.pipe: worker for worker in own if worker.task}:
+                for pipe in connection.wait(list(busy)):
                     worker = busy[pipe]  # type: ignore[index]
                     ended = _ended(worker, waiting)
-                    worker.feed(work, waiting, ahead)
+                    if waiting:
+                        worker.submit(work, waiting.popleft())
                     if ended:
                         yield ended
-                if has_one_to_do():
-                    job = waiting.popleft().job
-                    yield job, attempt(work, job)
         finally:
             self._give_back(own)
 
@@ -91,7 +80,7 @@ class Pool:
         """Keep those without a job for the next call; the result of another one would be taken for one of that call."""
         for worker in own:
             self._taken.remove(worker)
-            if worker.tasks:
+            if worker.task:
                 worker.kill()
                 worker.close()
             else:
@@ -99,12 +88,12 @@ class Pool:
 
 
 def _ended(worker: Worker, waiting: deque[Task]) -> tuple[Any, Any] | None:
-    """Return a worker's first job with its result; null where the worker was lost: its jobs wait again."""
-    task = worker.tasks.popleft()
+    """Return a worker's job with its result; null where the worker was lost, and the job waits for a new one."""
+    task = worker.task
+    assert task
     try:
         return task.job, worker.result()
     except EOFError:
-        waiting.extendleft(reversed(worker.tasks))
         worker.close()
         worker.start()
     if task.losses + 1 == MAX_LOSSES:
@@ -165,10 +154,10 @@ def each_in_processes(
 ) -> Generator[Result]:
     """Yield the function's result of each input in their order, each as soon as it is there, or raise its error.
 
-    This process works, too; within a job, or where workers are killed, alone. per_process: fewer inputs take fewer.
+    In a worker, or where workers are killed, this process does it. per_process: fewer inputs take fewer workers.
     """
     at_once, done = min(processors(), len(inputs) // per_process), 0
-    if at_once > 1 and not is_at_work():
+    if at_once > 1 and not is_worker():
         with suppress(LostError), closing(_in_order(function, inputs, at_once)) as found:
             for result in found:
                 done += 1
@@ -179,7 +168,7 @@ def each_in_processes(
 def _in_order(function: Callable[[Given], Result], inputs: Sequence[Given], at_once: int) -> Generator[Result]:
     found: dict[int, Result | Exception] = {}
     work, jobs = partial(_of_numbered, function), list(enumerate(inputs))
-    with _pool() as pool, closing(pool.run(work, jobs, at_once - 1, helps=True)) as ended:
+    with _pool() as pool, closing(pool.run(work, jobs, at_once)) as ended:
         for wanted in range(len(jobs)):
             while wanted not in found:
                 (number, _), found[number] = next(ended)

@@ -1,6 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One figure per file: a pure function from tables to a matplotlib Figure, with its place on the pages."""
-
-from matplotlib import artist
-
-artist.kwdoc = lambda _artist: ""  # type: ignore[assignment]  # texts of help(): to write them takes a third of the import

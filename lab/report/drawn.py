@@ -50,7 +50,7 @@ def draw(parts: list[Part], forms: frozenset[str], replay_library: Path | None) 
 
 
 def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> list[Drawn]:
-    from lab.figures import save  # here: a report that is there already loads no matplotlib
+    from lab.figures import save  # here: the process that waits for the figures loads no matplotlib
     from lab.report import figures
 
     by_form: dict[str, Callable[[Figure, str], str | bytes]] = {"svg": save.svg, "png": save.png, "pdf": save.pdf}

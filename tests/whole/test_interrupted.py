@@ -188,7 +188,7 @@ def test_of_ctrl_c_the_processes_say_nothing(tmp_path: Path, begun: bytes) -> No
     command = ["env", "--default-signal=INT", sys.executable, str(tmp_path / "pressed.py")]
     both = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdout=both, stderr=both, start_new_session=True) as process:
-        wait_for(lambda: len(running_on(tmp_path)) == 3, "a worker, and Python's process that tracks it", 60)
+        wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
         if begun:
             assert process.stdout
             assert process.stdout.readline().startswith(begun)
@@ -210,7 +210,7 @@ def test_processes_end_at_once_with_the_command_that_started_them(tmp_path: Path
     started = ["env", "--default-signal=HUP,INT", sys.executable, str(tmp_path / "workers.py")]
     with subprocess.Popen(started, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         try:
-            wait_for(lambda: len(running_on(tmp_path)) == 3, "a worker, and Python's process that tracks it", 60)
+            wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
         finally:
             process.send_signal(sent)
     wait_for(lambda: not running_on(tmp_path), "end of all", 20)
