@@ -75,7 +75,8 @@ def ensure_built(recipe: Recipe, progress: BuildProgress = lambda _what, _steps:
     progress("build image", None)
     image.ensure("builder")
     progress("kernel", 0)
-    return _with_guest_code(build.ensure(recipe, lambda steps: progress("kernel", steps)), world)
+    kernel = build.ensure(recipe, lambda steps: progress("kernel", steps))
+    return _with_guest_code(kernel, world)
 
 
 def _with_guest_code(kernel: Kernel, world: Image) -> Virtual:

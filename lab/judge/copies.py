@@ -13,7 +13,8 @@ import polars as pl
 def distinct(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the valid rows of outcomes or trials; of a sender whose trials are all the same, those of the first."""
     valid = rows.filter("valid")
-    return valid.filter((pl.col("trial") == pl.col("trial").min().over("cca")) | ~_all_the_same())
+    first = pl.col("trial") == pl.col("trial").min().over("cca")
+    return valid.filter(first | ~_all_the_same())
 
 
 def copied(rows: pl.DataFrame) -> dict[str, int]:

@@ -153,4 +153,5 @@ def _judge(folder: Path) -> Found:
 
 def _digest(trial: Trial, rules: str) -> str:
     """Digest of what a trial's rows are made from."""
-    return hashlib.sha256("\n".join([rules, *map(trial.digest, FILES)]).encode()).hexdigest()[:16]
+    made_from = [rules, *map(trial.digest, FILES)]
+    return hashlib.sha256("\n".join(made_from).encode()).hexdigest()[:16]

@@ -64,7 +64,8 @@ class Captured:
 def outcomes(trials: Iterable[Trial]) -> pl.DataFrame:
     """Return one row per trial and rule, trial by trial: only the rows stay in memory."""
     # A trial keeps the tables it has read: each copy takes its own with it.
-    return pl.DataFrame([row for trial in trials for row in outcome(copy(trial))], schema=SCHEMA)
+    rows = [row for trial in trials for row in outcome(copy(trial))]
+    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def outcome(trial: Trial) -> list[Outcome]:

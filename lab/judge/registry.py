@@ -42,7 +42,8 @@ def rule_of(scenario: ScenarioRecord) -> str:
 
 @cache
 def _load(files: tuple[Path, ...]) -> dict[str, Rule]:
-    return {rule.name: rule for rule in sorted([_rule(file) for file in files], key=_place)}
+    found = [_rule(file) for file in files]
+    return {rule.name: rule for rule in sorted(found, key=_place)}
 
 
 def _place(rule: Rule) -> tuple[int, str]:

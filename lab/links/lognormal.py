@@ -37,4 +37,5 @@ def clipped_mean(mean: float, ln_sd: float, least: float, most: float) -> float:
 def _share_below(mean: float, ln_sd: float, bound: float) -> float:
     if not bound or math.isinf(bound):
         return float(bool(bound))
-    return (1 + math.erf(((math.log(bound / mean) + ln_sd**2 / 2) / ln_sd) / math.sqrt(2))) / 2
+    deviations = (math.log(bound / mean) + ln_sd**2 / 2) / ln_sd
+    return (1 + math.erf(deviations / math.sqrt(2))) / 2

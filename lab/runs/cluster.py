@@ -102,7 +102,8 @@ def _as_they_end(client: Client, jobs: list[Any], work: Callable[[Any], Any]) ->
 
     ended = as_completed(list(submit_more()), loop=client.loop)
     for future in ended:
-        yield running.pop(future.key), _result(future)
+        job = running.pop(future.key)
+        yield job, _result(future)
         del future  # otherwise the scheduler keeps its result
         for new in submit_more():
             ended.add(new)

@@ -37,7 +37,8 @@ def keep_headers(source: Path, target: Path, snaplen_bytes: int) -> None:
 def _cut(blocks: Bytes) -> Bytes:
     """Cut each packet block (draft-ietf-opsawg-pcapng, section 4.3) after its headers, and lay them end to end."""
     head = blocks[:, PACKET_HEAD:]
-    kept = np.minimum(blocks[:, 20:24].copy().view("<u4")[:, 0], _header_bytes(head)).astype(np.int64)
+    captured = blocks[:, 20:24].copy().view("<u4")[:, 0]
+    kept = np.minimum(captured, _header_bytes(head)).astype(np.int64)
     lengths = PACKET_HEAD + (kept + 3) // 4 * 4 + TAIL
     ends = np.cumsum(lengths)
     out = np.empty(ends[-1], dtype=np.uint8)

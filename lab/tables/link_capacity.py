@@ -72,7 +72,8 @@ class LinkCapacity:
         times, by_then, bytes_a_second = self._curve
         n = np.searchsorted(times, t_s, side="right") - 1
         before = (t_s - times[0]) * bytes_a_second[0]
-        return np.asarray(np.where(n < 0, before, (by_then[n] + (t_s - times[n]) * bytes_a_second[n])))
+        after = by_then[n] + (t_s - times[n]) * bytes_a_second[n]
+        return np.asarray(np.where(n < 0, before, after))
 
     def time_of_bytes(self, size_bytes: np.ndarray) -> np.ndarray:
         """Return when the bottleneck could first have sent so much, since its first change; infinite where never."""

@@ -184,4 +184,5 @@ def unwrap(numbers: Numbers, initial: int) -> Numbers:
     """
     if not len(numbers):
         return numbers
-    return np.cumsum((np.diff(numbers, prepend=initial) + 2**31) % 2**32 - 2**31)
+    steps = np.diff(numbers, prepend=initial)
+    return np.cumsum((steps + 2**31) % 2**32 - 2**31)

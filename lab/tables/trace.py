@@ -176,7 +176,8 @@ def _times_ns(
     """Return when each record was written: by steps from the page's time or from the last absolute time stamp."""
     head, long = words[heads].astype(np.int64), words[heads + 1].astype(np.int64) << 27
     kind, delta = head & 31, head >> 5
-    elapsed = np.cumsum(np.select([kind < PADDING, kind == TIME_EXTEND], [delta, delta + long], 0))
+    steps = np.select([kind < PADDING, kind == TIME_EXTEND], [delta, delta + long], 0)
+    elapsed = np.cumsum(steps)
     stamps = np.flatnonzero(kind == TIME_STAMP)
     known = np.concatenate([firsts, stamps])
     page_base_ns = page_ns - np.concatenate([[0], elapsed])[firsts]

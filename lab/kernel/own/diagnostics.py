@@ -99,7 +99,8 @@ def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
     if not match:
         return None
     kind = "error" if match["kind"] == "ERROR" else "warning"
-    return Diagnostic(str(path), 0, 0, kind, match["text"].replace(f"{place}/", ""))
+    message = match["text"].replace(f"{place}/", "")
+    return Diagnostic(str(path), 0, 0, kind, message)
 
 
 def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:

@@ -53,7 +53,8 @@ def read_source(path: Path) -> OwnSource:
         return OwnSource(path, path, name, _with_kbuild(path, dict(_folder_files(path, path))))
     if path.suffix != ".c":
         raise field_error(COMMAND_LINE, "source", path, "a .c file, or a folder with a Kbuild")
-    return OwnSource(path, path.parent, name, {**_with_includes(path), "Kbuild": _kbuild(path.name)})
+    kbuild = _kbuild(path.name)
+    return OwnSource(path, path.parent, name, {**_with_includes(path), "Kbuild": kbuild})
 
 
 def read_sources(path: Path) -> list[OwnSource]:

@@ -37,4 +37,5 @@ def _lines(log: int) -> Iterator[str]:
         except BrokenPipeError:  # the buffer has been written over: the next read goes on with the oldest record
             continue
         head, _, message = record.decode(errors="replace").partition(";")
-        yield f"[{int(head.split(',')[2]) / 1e6:12.6f}] {message.splitlines()[0] if message else ''}"
+        time_us = int(head.split(",")[2])
+        yield f"[{time_us / 1e6:12.6f}] {message.splitlines()[0] if message else ''}"

@@ -34,4 +34,5 @@ def report() -> str:
 
 def objects() -> list[str]:
     """Return one line for each object of a report."""
-    return [line.rstrip(":") for line in report().splitlines() if line.startswith("unreferenced object")]
+    lines = report().splitlines()
+    return [line.rstrip(":") for line in lines if line.startswith("unreferenced object")]

@@ -66,7 +66,8 @@ QUANTITIES = (
 
 def series(trial: Trial, last_moment_s: float | None) -> Series:
     """Return what the browser draws in addition to the moments: edges in ms, ranges by quantity, losses in ms."""
-    edges_s = _edges_s(float(trial.meta["duration_s"]), last_moment_s)
+    duration_s = float(trial.meta["duration_s"])
+    edges_s = _edges_s(duration_s, last_moment_s)
     drawn = {quantity.name: _ranges(_values(trial, quantity), edges_s, quantity.step) for quantity in QUANTITIES}
     return {
         "edges": [round(edge * 1e3, 2) for edge in edges_s],

@@ -96,7 +96,8 @@ def _varies(found: LinkResult) -> bool:
 
 def _is_long(found: LinkResult) -> bool:
     assert found.stored
-    rtt_ms = mean_of([trial.meta["base_rtt_ms"] for trial in found.stored.run.trials[:1]])
+    trials = found.stored.run.trials
+    rtt_ms = mean_of([trial.meta["base_rtt_ms"] for trial in trials[:1]])
     return _alone(found) and rtt_ms is not None and rtt_ms >= HIGH_RTT_MS
 
 
