@@ -118,7 +118,7 @@ def run(
         for refusal in executed.refusals:
             raise refusal
         for stored in executed.runs:
-            _require_results(stored, console)
+            require_results(stored, console)
             answer = report(stored.folder, kernel, console, shown.forms, shown.verbose)
             if answer.invalid:
                 raise typer.Exit(1)
@@ -140,11 +140,14 @@ def _going_on(experiment: Experiment, older: set[Path]) -> str | None:
     return shlex.join(["lab", "report", str(newest)]) if Run(newest).complete else resumed_command()
 
 
-def _require_results(stored: OpenRun, console: Console) -> None:
+def require_results(stored: OpenRun, console: Console) -> None:
+    """Print why trials gave no result; exit status 1 where there are such."""
     if failures := stored.failures:
-        console.print(f"{len(failures)} trials gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False)
+        count = "1 trial" if len(failures) == 1 else f"{len(failures)} trials"
+        console.print(f"{count} gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False)
         say(console, "\n".join(failures))
-        say(console, f"the others are stored in {stored.folder}: go on with --resume")
+        others = "the others are" if Run(stored.folder).trials else "no trial is"
+        say(console, f"{others} stored in {stored.folder}: go on with --resume")
         raise typer.Exit(1)
 
 

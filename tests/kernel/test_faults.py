@@ -51,7 +51,8 @@ def test_a_disk_that_fills_up_fails_the_trial_in_one_line_and_loses_no_other(fil
     assert (filled / "status").read_text() == "1\n"
     assert (filled / "err").read_text() == ""
     lines = (filled / "out").read_text().splitlines()
-    assert "1 trials gave no result: 'lab log RUN TRIAL' shows a kernel's log" in lines
+    assert "1 trial gave no result: 'lab log RUN TRIAL' shows a kernel's log" in lines
+    assert any(line.startswith("the others are stored in ") for line in lines)
     (reported,) = (line for line in lines if line.startswith("cubic_plain-002: "))
     assert "full" in reported or "No space left" in reported
     (trial,) = Run(next((filled / "mine").glob("[0-9]*"))).trials

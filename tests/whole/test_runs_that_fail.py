@@ -3,13 +3,17 @@
 
 import shutil
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+import typer
+from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
+from lab.commands.run import require_results
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.runs import find_run, run_folder
@@ -83,6 +87,19 @@ def test_trials_that_fail_are_reported_and_leave_a_run_to_resume(results: Path, 
     assert not Run(done.folder).complete
     assert list((done.folder / "trials").iterdir()) == []
     assert find_run.unfinished(small(), site) == done.folder
+
+
+@pytest.mark.parametrize(("trials", "stored"), [(0, "no trial is"), (1, "the others are")])
+def test_trials_that_fail_are_printed_with_what_is_stored(results: Path, site: Site, trials: int, stored: str) -> None:
+    (done,) = run(small(), site)[0].runs
+    if trials:
+        done.folder = store_run(results / "other", trials)
+    console = Console(file=StringIO(), width=500)
+    with pytest.raises(typer.Exit):
+        require_results(done, console)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert lines[0].startswith("4 trials gave no result: ")
+    assert lines[-1] == f"{stored} stored in {done.folder}: go on with --resume"
 
 
 def test_a_run_that_is_continued_keeps_its_folder_and_adds_to_its_wall_time(results: Path, site: Site) -> None:
