@@ -13,7 +13,7 @@ from lab_papers.index.write import write_index
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.report.write import Report, write_report
-from tests.stored_run import SENDERS, sign, store_run
+from tests.stored_run import SENDERS, change, sign, store_run
 
 VOID = {"meta", "link", "br", "img"}
 
@@ -132,6 +132,7 @@ def test_a_report_is_written_again_only_where_the_run_or_a_file_of_it_changed(
 
 def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_path: Path) -> None:
     run = store_run(tmp_path, trials=1)
+    change(run, seeds=[1])
     for file in run.glob("trials/*/trial.json"):
         file.write_text(file.read_text().replace('"valid": true', '"valid": false'))
         sign(file)
