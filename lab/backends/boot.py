@@ -80,7 +80,8 @@ def run_plan(
     if processor_s is not None:
         limits = replace(limits, processor_s=processor_s)
     work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder, more=more or {})
-    records.require(folder, "node.json", _no_result(_boot(work, kernel, world)))
+    done = _boot(work, kernel, world)
+    records.require(folder, "node.json", _no_result(done))
 
 
 def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: Path) -> None:
@@ -156,7 +157,8 @@ def call(
     plan: CallPlan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
     options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
     limits = Limits(patience_s, processor_s, records.most_bytes(plan), memory_mb, programs)
-    done = _boot(Work(plan, options, limits, folder, function.__module__, more or {}), kernel, world)
+    work = Work(plan, options, limits, folder, function.__module__, more or {})
+    done = _boot(work, kernel, world)
     records.require(folder, ANSWER, _no_result(done))
     try:
         return Called(json.loads(read_plain(folder / ANSWER, MOST_ANSWER_BYTES)), done.stdout)

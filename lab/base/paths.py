@@ -53,7 +53,7 @@ def _home() -> Path:
     """Return the user's home; UserError where HOME is empty, or where the user has no home at all."""
     home = os.environ.get("HOME", os.path.expanduser("~"))  # noqa: PTH111 - Path's form raises where there is none
     if not os.path.isabs(home):  # noqa: PTH117
-        raise field_error("environment", "HOME", home, "a folder's whole path, or LAB_CACHE one")
+        raise field_error("environment", "HOME", home, "a folder's whole path, or LAB_CACHE must name a folder")
     return Path(home)
 
 

@@ -7,6 +7,7 @@ in any way (PR_SET_PDEATHSIG).
 
 import ctypes
 import os
+import pickle
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -117,7 +118,15 @@ def _attempt(work: Work, job: Any) -> Any:
         return MemoryError(f"no memory left {_place(error)}: run with fewer --jobs")
     except Exception as error:
         error.add_note(traceback.format_exc())  # a traceback does not pass the pipe
-        return error
+        return error if _passes(error) else RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def _passes(error: Exception) -> bool:
+    """Return whether an exception can be made again from what passes the pipe: its class may require other values."""
+    try:
+        return isinstance(pickle.loads(pickle.dumps(error)), type(error))  # noqa: S301 - this process has written it
+    except Exception:
+        return False
 
 
 def _place(error: BaseException) -> str:

@@ -13,16 +13,17 @@ Row = tuple[str, str, str, str]
 
 def rows() -> list[Row]:
     """Return one row per format, by name."""
-    return [
-        (one.name, one.reads, one.gives, ", ".join(f"{name}{_choices(of)}" for name, of in options_of(one).items()))
-        for one in known_formats().values()
-    ]
+    return [(one.name, one.reads, one.gives, _options(options_of(one))) for one in known_formats().values()]
 
 
 def markdown() -> str:
     """Return the table as Markdown."""
     table = [HEADER, ("---",) * len(HEADER), *((f"`{name}`", *rest) for name, *rest in rows())]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in table)
+
+
+def _options(options: dict[str, inspect.Parameter]) -> str:
+    return ", ".join(f"{name}{_choices(one)}" for name, one in options.items())
 
 
 def _choices(option: inspect.Parameter) -> str:

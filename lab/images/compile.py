@@ -122,4 +122,5 @@ class Compile:
 
     def _first_error(self) -> str:
         lines = self.log.read_text().splitlines()
-        return ([line for line in lines if ERROR.search(line)] or lines or ["failed"])[0].strip()
+        found = [line for line in lines if ERROR.search(line)]
+        return (found or lines or ["failed"])[0].strip()

@@ -50,7 +50,8 @@ def answer_of(run_dir: Path) -> Answer:
     summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in run.ccas])
     sentences, costs = short_flows.of_run(stored)
     shared, of_shares = shares.of_run(stored)
-    missing = tuple(f"Not stored, and in no number: {suggested('', each)}." for each in [run.missing] if each)
+    absent = run.missing
+    missing = (f"Not stored, so not counted: {suggested('', absent)}.",) if absent else ()
     shown = tables(summary, run.ccas, scenario.get("published", []))
     return Answer(
         stored,

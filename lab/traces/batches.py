@@ -66,7 +66,8 @@ def looped(batches: Batches) -> Batches:
 def repeated(batches: Batches, period_s: float, times: int) -> tuple[Array, Array]:
     """Return a short recording several times over, in one piece."""
     t_s, value = (np.concatenate(parts) for parts in zip(*batches, strict=True))
-    return np.tile(t_s, times) + np.repeat(np.arange(times) * period_s, len(t_s)), np.tile(value, times)
+    begins_s = np.repeat(np.arange(times) * period_s, len(t_s))
+    return np.tile(t_s, times) + begins_s, np.tile(value, times)
 
 
 def held(batches: Batches, zero_is_missing: bool, scale: float) -> Batches:

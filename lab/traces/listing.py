@@ -23,10 +23,7 @@ def listing() -> Group:
         for row in rows:
             table.add_row(*cells(row))
         parts += [table, Text()]
-    fetched = sum(each.fetched for each in datasets().values())
-    return Group(
-        *parts, f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' fetches one."
-    )
+    return Group(*parts, _total())
 
 
 def cells(row: Dataset) -> list[str]:
@@ -39,3 +36,8 @@ def _length(length_s: float | None) -> str:
     if length_s is None:
         return "no length given"
     return f"{length_s:.0f} s" if length_s < 2 * DAY_S else f"{length_s / DAY_S:.0f} days, with pauses"
+
+
+def _total() -> Text:
+    fetched = sum(each.fetched for each in datasets().values())
+    return Text(f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' fetches one.")

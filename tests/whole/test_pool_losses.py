@@ -82,3 +82,18 @@ def hungry(_job: int) -> bytearray:
 def test_a_job_without_memory_states_what_it_was_doing() -> None:
     ((_, result),) = results_or_lines(hungry, [1], 1)
     assert result == "MemoryError: no memory left in hungry of tests/whole/test_pool_losses.py: run with fewer --jobs"
+
+
+class OddError(Exception):
+    def __init__(self, field: str, value: int) -> None:
+        super().__init__(f"{field}={value}")
+
+
+def odd(job: int) -> int:
+    if job == 1:
+        raise OddError("size", job)
+    return job
+
+
+def test_an_error_that_cannot_be_made_again_costs_its_job_alone() -> None:
+    assert dict(results_or_lines(odd, [1, 2], 1)) == {1: "RuntimeError: OddError: size=1", 2: 2}

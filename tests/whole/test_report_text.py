@@ -146,7 +146,7 @@ def test_a_trial_that_is_no_longer_stored_is_named_in_the_terminal_and_in_every_
     shutil.rmtree(run / "trials" / "search-002")
     console, text = terminal()
     report(run, None, console)
-    sentence = "Not stored, and in no number: search-002."
+    sentence = "Not stored, so not counted: search-002."
     for shown_in in (
         text.getvalue(),
         *((run / name).read_text() for name in ("summary.md", "summary.txt", "report.html")),

@@ -56,7 +56,9 @@ def test_an_empty_home_puts_no_cache_into_the_root(monkeypatch: pytest.MonkeyPat
     for name in ("LAB_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "")
-    with pytest.raises(UserError, match=r"^environment: HOME=: must be a folder.s whole path, or LAB_CACHE one$"):
+    with pytest.raises(
+        UserError, match=r"^environment: HOME=: must be a folder.s whole path, or LAB_CACHE must name a folder$"
+    ):
         paths.cache()
     monkeypatch.setenv("LAB_CACHE", "/nowhere")
     assert str(paths.cache()) == "/nowhere"
