@@ -13,7 +13,7 @@ from lab.traces.columns import DTYPES, LONGEST_S, RATES
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.cell_units import without_units
-from lab_formats.reading.clock import Seconds, counted, dated, ordered, with_holes
+from lab_formats.reading.clock import Seconds, counted, dated, ordered, pauses, with_holes
 from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
 from lab_formats.reading.decimals import MARKS, with_points
 from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands
@@ -187,7 +187,7 @@ def _on_clock(
     name, unit = clock.times.name, clock.times.unit
     frame, notes = ordered(table, name, clock.t_s(), found, sort, same_time, resolution_s(unit))
     if not any(column in RATES for column in frame.columns):
-        return frame, notes, None
+        return frame, [*notes, *pauses(frame)], None
     notes = [*notes, FROM_ITS_TIME]
     if holes == "hold":
         return frame, notes, None

@@ -125,6 +125,14 @@ def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.D
     return pl.concat([frame, empty]).sort("t_s"), [note]
 
 
+def pauses(frame: pl.DataFrame) -> list[str]:
+    """Return a note on long steps between delays: no holes, for a path has its delay also while nobody measures."""
+    steps = np.diff(frame["t_s"].to_numpy())
+    long = steps[steps > HOLE_STEPS * np.median(steps)] if len(steps) else steps
+    words = f"Pauses (steps above {HOLE_STEPS} times the median one): {len(long)}, {long.sum():.1f} s together"
+    return [f"{words}; the value before each holds, in a link and in percentiles."] if len(long) else []
+
+
 def in_form(text: pl.Series, form: str, stated: str, file: Path) -> pl.Series:
     """Read dates of a form, missing where a text is of another one; `stated` is what the user wrote of it."""
     try:

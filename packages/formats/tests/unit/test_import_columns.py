@@ -149,6 +149,15 @@ def test_a_rate_does_not_hold_over_a_hole_unless_that_is_requested(tmp_path: Pat
     assert read(tmp_path, text, columns="t_s=t,rate_up_mbps=r", holes="hold").frame.height == 6
 
 
+def test_a_delay_holds_over_a_pause_which_a_note_states(tmp_path: Path) -> None:
+    text = "t,ms\n" + "".join(f"{t},{rtt}\n" for t, rtt in enumerate((20, 21, 22, 23)))
+    said = "Pauses (steps above 5 times the median one): 1, 57.0 s together; the value before each holds, in a link"
+    paused, without = (read(tmp_path, each, columns="t_s=t,rtt_ms=ms") for each in (f"{text}60,24\n61,25\n", text))
+    assert paused.frame.height == 6
+    assert [note for note in paused.notes if said in note]
+    assert not [note for note in without.notes if "Pauses" in note]
+
+
 def test_without_a_clock_rows_are_samples_with_labels(tmp_path: Path) -> None:
     recording = read(tmp_path, "place,rtt\nhome,10\nsea,700\n", columns="rtt_ms=rtt", labels=("place",))
     assert recording.kind == "samples"
