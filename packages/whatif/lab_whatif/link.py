@@ -140,11 +140,12 @@ def _queue(inferred: Inferred, variant: Variant) -> dict[str, Any]:
 
 def _schedule(values: NDArray[np.float64], step_s: float, shift_s: float) -> dict[str, Any]:
     """Return a schedule of the values that change; what lies before its begin is left out."""
-    times = np.arange(len(values)) * step_s + shift_s
-    first = int(np.searchsorted(times, 0.0, side="right")) - 1
+    times = np.round(np.arange(len(values)) * step_s + shift_s, 4)  # first, so that no two steps begin at 0
+    first = max(int(np.searchsorted(times, 0.0, side="right")) - 1, 0)
+    times[first] = 0.0
     steps: Steps = []
-    for t_s, value in zip(times[max(first, 0) :], values[max(first, 0) :], strict=True):
+    for t_s, value in zip(times[first:], values[first:], strict=True):
         rounded = round(float(value), 4)
         if not steps or steps[-1]["value"] != rounded:
-            steps.append({"from_s": round(max(float(t_s), 0.0), 4) if steps else 0.0, "value": rounded})
+            steps.append({"from_s": float(t_s), "value": rounded})
     return {"model": "schedule", "source": SOURCE, "steps": steps}

@@ -22,6 +22,7 @@ from whatif_captures import written as capture
 from lab.commands.clean import tidy
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
+from lab.node.traffic.series_begin import AHEAD_NS
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,13 @@ def test_each_link_is_a_profile_of_the_lab(tmp_path: Path, found: Inferred, vari
     assert drawn.base_rtt_ms == pytest.approx(50, abs=1.5)
     assert drawn.mean_rate_mbps == pytest.approx(20, rel=0.05)
     assert drawn.buffer_bytes == pytest.approx(150_000, rel=0.05)
+
+
+def test_a_link_is_a_profile_where_a_step_begins_a_hair_after_its_begin(tmp_path: Path, found: Inferred) -> None:
+    first_s = found.path.base_rtt_ms / 2e3 - AHEAD_NS / 1e9  # the arrival of the bulk that a step begins with, at 0
+    for step in range(1, 60):
+        content = profile(found, VARIANTS[0], first_s + step * found.step_s - 2e-5)
+        read_profile(written(tmp_path / f"link{step}.yml", content))
 
 
 def test_a_fill_is_never_below_what_passed(found: Inferred) -> None:
