@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import yaml
+from yaml.composer import Composer
 from yaml.constructor import ConstructorError
 
 from lab.base.plain_text import CONTROL, cut
@@ -23,8 +24,11 @@ LINE_PARTS = str.maketrans("", "", "\n\t")  # control characters that a text may
 SHOWN_CHARS = 40
 
 
-class Loader(yaml.SafeLoader):
-    """The safe loader with bounds; dates are texts, and so are numbers that YAML 1.1 and 1.2 read differently."""
+class Loader(Composer, yaml.CSafeLoader):
+    """The safe loader with bounds; dates are texts, and so are numbers that YAML 1.1 and 1.2 read differently.
+
+    libyaml parses, and PyYAML's own composer builds the nodes: libyaml's would count none.
+    """
 
     yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag != TIMESTAMP]
@@ -32,13 +36,14 @@ class Loader(yaml.SafeLoader):
     }
 
     def __init__(self, stream: str) -> None:
-        super().__init__(stream)
+        yaml.CSafeLoader.__init__(self, stream)
+        Composer.__init__(self)
         self.depth = self.nodes = 0
         self.sizes: dict[str | None, int] = {}  # nodes below each anchor
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Count a node, and what an alias repeats."""
-        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        event: Any = self.peek_event()
         if isinstance(event, yaml.AliasEvent):
             if event.anchor in self.anchors and event.anchor not in self.sizes:
                 raise _refusal(f"*{event.anchor}: must not repeat itself", event)
