@@ -389,7 +389,10 @@ def test_ss_may_have_its_time_before_each_line(tmp_path: Path, comma: str, end: 
         (qlog(sent(5, 0), acked(3, [0])), "time: must not go back"),
         (qlog(sent(1, 0), acked(3, [2, 1])), "one packet number, or the first and the last of a range"),
         (ndt7(), "measurements of a download with the server's TCPInfo"),
-        (json.dumps({"Upload": {"ServerMeasurements": []}}), "Download"),
+        (
+            json.dumps({"Upload": {"ServerMeasurements": []}}),
+            "Download: must be given: an upload's sender is the client",
+        ),
         (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
         (ndt7(info(1, 9, 1, 0), info(2, 8, 1, 0)), "BytesAcked: must not go back"),
