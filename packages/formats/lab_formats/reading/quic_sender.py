@@ -97,7 +97,7 @@ class Sender:
             sizes = [packet.size for packet in new.values()]
             self.acked_bytes += sum(sizes)
             self.longest_acked = max(self.longest_acked, *sizes)
-            # only the largest gives a round trip, and where one of the new ones asked for an ACK (RFC 9002, 5.1)
+            # only the largest gives a round trip, and where one of the new ones asks for an ACK (RFC 9002, 5.1)
             shown = largest in new and any(packet.in_flight for packet in new.values())
             rtt_ms = t_ms - new[largest].t_ms if shown else None
             lost = len(self.lost) - len(self.probes)
