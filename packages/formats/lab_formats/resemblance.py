@@ -90,6 +90,29 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "fping -C's, without a clock: ping reads 'fping -D'; or columns, of one RTT a line: "
         "--set header=no --set step_s=1 --set lost=- --set columns=rtt_ms=1",
     ),
+    (
+        r"^\S+ +: xmt/rcv/%loss = ",
+        "fping's summary (-c -q, -Q), without a clock: ping reads each probe, as 'fping -D -l' prints it",
+    ),
+    (
+        r"^HEADER; LOG_DATETIME; |^DATA; \d{4}-",
+        "cake-autorate's log: columns reads its lines of one kind (grep -E '^(HEADER|DATA);'), --format columns "
+        "--set separator=semicolon --set interval=before "
+        "--set 'columns=t_s=LOG_TIMESTAMP,rate_down_mbps=DL_ACHIEVED_RATE_KBPS [kbit/s]'",
+    ),
+    (
+        r'"resultType"\s*:\s*"(?:matrix|vector)"',
+        "Prometheus's reply: columns reads the values of one series, a time and a value a line "
+        "(jq -r '.data.result[0].values[]|@csv'), --set header=no --set 'columns=t_s=1,rtt_ms=2 [s]'",
+    ),
+    (
+        r'\A#kernel$|\A\{"kernel"\s*:',
+        "nstat's, counters of a host: columns reads a table of a clock and a counter's steps",
+    ),
+    (
+        r"\A#.*\bdistribution table\b",
+        "a distribution of netem's (tc), which has neither a unit nor a clock: columns reads measured delays",
+    ),
 )
 SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"bits/sec|Bytes/sec|\[ ID\]|\[SUM\]", ("iperf3-text", "iperf3-json")),

@@ -53,7 +53,12 @@ def _measured(found: list[Node], path: Path) -> list[Node]:
     result = found[0]
     if isinstance(result.value, list) and len(result.value) == 1:  # of a query of M-Lab's tables
         result = next(result.items())
-    return list((result.get("raw") or result).at("Download", "ServerMeasurements").items())
+    test = result.get("raw") or result
+    if not (download := test.get("Download")) or not download.value:
+        raise UserError(
+            f"{path}: Download: must be given: an upload's sender is the client; take a capture there (pcap)"
+        )
+    return list(download.at("ServerMeasurements").items())
 
 
 def _row(measurement: Node) -> dict[str, float]:

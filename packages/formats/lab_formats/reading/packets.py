@@ -14,7 +14,7 @@ from lab_formats.reading.frames import Frame, frames
 from lab_formats.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
 from lab_formats.reading.link_layers import LINKS, NOT_IP, link_name, on_air, place
 from lab_formats.reading.text import read_bytes
-from lab_formats.reading.tunnels import GRE, inner_at
+from lab_formats.reading.tunnels import GRE, inner_at, is_unread
 from lab_formats.reading.wifi_frames import WHY
 
 MOST_PACKETS = 2_000_000
@@ -25,6 +25,7 @@ NOTES = {
     "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
     "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
     "gre": "{} packets are within GRE that holds no IP packet which is read: the outer ones count, and show no flow.",
+    "udp": "{} packets are within CAPWAP, or MPLS over UDP, which is not read: the outer ones count, and show no flow.",
     "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
     "retried": "{} frames were sent again on the air (802.11) and stand twice: each counts once.",
     "malformed": "{} packets state a TCP header of less than 20 bytes, and show no flow.",
@@ -135,6 +136,7 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
             at, header = inner, read_header(data, inner)
             inner = _inner_at(frame, header)
     counts["gre"] += header.protocol == GRE
+    counts["udp"] += is_unread(data, header)
     if header.ip_bytes == 0:
         counts["unstated"] += 1
         header = header._replace(ip_bytes=frame.wire_bytes - at)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a packet within a packet begins, of the tunnels that are read.
 
-IP in IP, GRE (RFC 2784, 2890), also of PPTP (2637) and a switch's mirror (ERSPAN), VXLAN (7348), GENEVE (8926), GTP-U.
+IP in IP, GRE (RFC 2784, 2890), also in UDP (8086), of PPTP (2637) and a switch's mirror (ERSPAN), VXLAN (7348) and its
+extension (GPE), GENEVE (8926), GTP-U, Teredo (4380).
 """
 
+import struct
 from collections.abc import Callable
 
 from lab_formats.reading.ip_headers import UDP, Header
@@ -14,6 +16,10 @@ ACKNOWLEDGED, NUMBERED = 0x80, 0x10  # of GRE's first bits, the former of PPTP's
 MIRROR, MIRROR3 = 0x88BE, 0x22EB  # ERSPAN of type 1 or 2, and of type 3
 MIRROR_BYTES, MIRROR3_BYTES, MIRROR3_MORE, FRAMES = 8, 12, 8, 0
 UDP_BYTES, VXLAN_BYTES, VXLAN_VALID = 8, 8, 0x08  # the other bits are not judged (RFC 7348)
+GPE_IP, GPE_ETHERNET = (1, 2), 3  # what VXLAN-GPE says that follows
+UDP_PORTS, TEREDO = struct.Struct(">HH"), 3544  # Teredo's at either end
+UNREAD = (5247, 6635)  # CAPWAP's data, MPLS
+TEREDO_VERSION, TEREDO_AUTHENTICATION, TEREDO_ORIGIN = 6, 13, 8
 GTP_BYTES, GTP_MORE, USER_DATA = 8, 0x07, 255
 
 
@@ -26,9 +32,16 @@ def inner_at(frame: bytes, header: Header) -> int:
     if header.protocol == GRE:
         return _gre(frame, header.body_at)
     if header.protocol == UDP and len(frame) > header.body_at + UDP_BYTES:
-        port = frame[header.body_at + 2] << 8 | frame[header.body_at + 3]
-        return PORTS[port](frame, header.body_at + UDP_BYTES) if port in PORTS else NOT_IP
+        source, target = UDP_PORTS.unpack_from(frame, header.body_at)
+        read = PORTS.get(target) or (_teredo if TEREDO in (source, target) else None)
+        return read(frame, header.body_at + UDP_BYTES) if read else NOT_IP
     return NOT_IP
+
+
+def is_unread(frame: bytes, header: Header) -> bool:
+    """Return whether a packet is in a tunnel over UDP that is known by its port, and not read."""
+    whole = header.protocol == UDP and not header.later_fragment and len(frame) >= header.body_at + UDP_PORTS.size
+    return whole and any(port in UNREAD for port in UDP_PORTS.unpack_from(frame, header.body_at))
 
 
 def _of_version(frame: bytes, at: int) -> int:
@@ -57,6 +70,20 @@ def _vxlan(frame: bytes, at: int) -> int:
     return _of_version(frame, of_ethernet(frame, at + VXLAN_BYTES)) if frame[at] & VXLAN_VALID else NOT_IP
 
 
+def _vxlan_gpe(frame: bytes, at: int) -> int:
+    if frame[at + 3] in GPE_IP:
+        return _of_version(frame, at + VXLAN_BYTES)
+    return _vxlan(frame, at) if frame[at + 3] == GPE_ETHERNET else NOT_IP
+
+
+def _teredo(frame: bytes, at: int) -> int:
+    """Pass what a server may put before the packet: of authentication, and where the packet came from."""
+    if frame[at : at + 2] == b"\0\1":
+        at += TEREDO_AUTHENTICATION + frame[at + 2] + frame[at + 3]
+    at += TEREDO_ORIGIN if frame[at : at + 2] == b"\0\0" else 0
+    return at if frame[at] >> 4 == TEREDO_VERSION else NOT_IP
+
+
 def _geneve(frame: bytes, at: int) -> int:
     options = 4 * (frame[at] & 0x3F)
     return _of_version(frame, by_type(frame, at + 2, at + 8 + options)) if frame[at] >> 6 == 0 else NOT_IP
@@ -74,4 +101,11 @@ def _gtp(frame: bytes, at: int) -> int:
     return _of_version(frame, inner)
 
 
-PORTS: dict[int, Callable[[bytes, int], int]] = {4789: _vxlan, 8472: _vxlan, 6081: _geneve, 2152: _gtp}
+PORTS: dict[int, Callable[[bytes, int], int]] = {
+    4789: _vxlan,
+    8472: _vxlan,
+    4790: _vxlan_gpe,
+    6081: _geneve,
+    2152: _gtp,
+    4754: _gre,
+}

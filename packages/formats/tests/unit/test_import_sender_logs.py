@@ -173,6 +173,13 @@ LOST_BY_ITSELF = {"time": 70, "name": "recovery:packet_lost", "data": {"type": "
 TIMED = json.dumps(acked(62, [0, 0], [2, 2])).replace('"ack"', '"ack_receive_timestamps"')
 IN_US = [each | {"time": each["time"] * 1000} for each in EVENTS]
 IN_US_HEAD = {"qlog_version": "0.3", "trace": {"common_fields": {"time_units": "us"}}}
+IN_S = [each | {"time": each["time"] / 1000} for each in EVENTS]
+STATED_RTT = {"time": 0, "name": "recovery:metrics_updated", "data": {"latest_rtt": 51, "min_rtt": 50}}
+ACK_ALONE = packet("packet_sent", 11, 3, raw={"length": 40}, frames=[{"frame_type": "ack", "acked_ranges": [[0, 0]]}])
+UNTIL_HANDSHAKE = {"time": 1, "name": "transport:packet_sent", "data": {"header": {"packet_type": "initial"}}}
+QUINN = qlog(UNTIL_HANDSHAKE | {"group_id": "a"}, *(each | {"group_id": "b"} for each in EVENTS)).replace(
+    '"packet_number": 0}, "raw": {"length": 1200}', '"packet_number": 0, "length": 1200}'
+)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +191,41 @@ IN_US_HEAD = {"qlog_version": "0.3", "trace": {"common_fields": {"time_units": "
         qlog(*IN_US, *({**each, "time": each["time"] * 1000} for each in (*LATER, ALL_BUT_1))).replace(
             json.dumps(QLOG_HEAD), json.dumps(IN_US_HEAD)
         ),
+        qlog(*IN_S, *({**each, "time": each["time"] / 1000} for each in (*LATER, ALL_BUT_1))).replace(
+            json.dumps(QLOG_HEAD), json.dumps(IN_US_HEAD).replace('"us"', '"s"')
+        ),
+        QUINN + qlog(*LATER, ALL_BUT_1).split("\n", 1)[1],
     ],
-    ids=["a loss without a header", "no losses", "an ACK with times of arrival", "us in common_fields"],
+    ids=[
+        "a loss without a header",
+        "no losses",
+        "an ACK with times of arrival",
+        "us in common_fields",
+        "s in common_fields",
+        "quinn",
+    ],
 )
 def test_qlog_of_other_stacks_is_the_same(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, text).frame.equals(read(tmp_path, qlog(*EVENTS, *LATER, ALL_BUT_1)).frame)
+
+
+def test_what_asks_for_no_acknowledgement_is_not_in_flight_and_gives_no_round_trip(tmp_path: Path) -> None:
+    """As an ACK alone, which the other end acknowledges seconds later, with what does ask for it."""
+    found = read(tmp_path, qlog(*EVENTS[:3], ACK_ALONE, *EVENTS[3:], acked(9960, [3]))).frame
+    assert found["rtt_ms"].to_list() == [None, 50, 52, None]
+    assert found["inflight_bytes"].to_list() == [0, 2400, 1200, 0]
+
+
+def test_a_qlog_whose_times_may_be_in_seconds_says_so(tmp_path: Path) -> None:
+    note = "The log states no unit of its times: in ms, the shortest round trip is 0.05 ms."
+    assert note in read(tmp_path, qlog(*IN_S)).notes
+    assert not any("no unit" in note for note in read(tmp_path, qlog(*EVENTS)).notes)
+
+
+def test_a_qlog_whose_own_round_trips_are_in_seconds_is_read(tmp_path: Path) -> None:
+    """As quinn writes them, with times in ms."""
+    in_s = STATED_RTT | {"data": {"latest_rtt": 0.051, "min_rtt": 0.05, "smoothed_rtt": "none"}}
+    assert read(tmp_path, qlog(in_s, *EVENTS)).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
 def test_a_qlog_without_losses_says_what_counts_as_lost(tmp_path: Path) -> None:
@@ -352,7 +389,10 @@ def test_ss_may_have_its_time_before_each_line(tmp_path: Path, comma: str, end: 
         (qlog(sent(5, 0), acked(3, [0])), "time: must not go back"),
         (qlog(sent(1, 0), acked(3, [2, 1])), "one packet number, or the first and the last of a range"),
         (ndt7(), "measurements of a download with the server's TCPInfo"),
-        (json.dumps({"Upload": {"ServerMeasurements": []}}), "Download"),
+        (
+            json.dumps({"Upload": {"ServerMeasurements": []}}),
+            "Download: must be given: an upload's sender is the client",
+        ),
         (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
         (ndt7(info(1, 9, 1, 0), info(2, 8, 1, 0)), "BytesAcked: must not go back"),
@@ -361,10 +401,14 @@ def test_ss_may_have_its_time_before_each_line(tmp_path: Path, comma: str, end: 
         (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),
         (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
         (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
-        (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us"),
+        (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us or s"),
         (SS.replace("1700000000.350\n", ""), r"line 6: time=none: must be given before each print, also this one of"),
         (SS.replace("cwnd:30", "bytes_received:9000000 cwnd:30"), "bytes_received=9000000: must be below bytes_acked"),
         (qlog(*IN_US), "shortest round trip=50 s: must be at most 10 s: times in ms, or time_units=us"),
+        (
+            qlog(STATED_RTT, *IN_S),
+            "shortest round trip=0.05 ms: must be about the least that the log states itself, 50:",
+        ),
         (SS.replace("bytes_acked:", "bytes_received:"), "the file is ss's, without bytes_acked"),
         (TWO_WITHOUT_ADDRESSES, "addresses=none: must be printed before each line of a connection"),
     ],

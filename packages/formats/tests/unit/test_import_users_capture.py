@@ -111,6 +111,10 @@ PLAIN_RATES = (1.0123733333333333, 50.0)  # over 0.6 s; 1.2 Mb/s while it lasts
         (1, outer(47, b"\x10\0\x22\xeb" + bytes(4 + 11) + b"\1" + bytes(8 + 12) + b"\x08\0")),
         (1, outer(47, b"\x30\x81\x88\x0b" + bytes(12) + b"\xff\3\0\x21")),  # PPTP
         *[(1, to_port(4789, bits + bytes(7 + 12) + b"\x08\0")) for bits in (b"\x08", b"\x88", b"\xff")],
+        (1, to_port(4790, b"\x0c\0\0\1" + bytes(4))),  # VXLAN-GPE
+        (1, to_port(4790, b"\x0c\0\0\3" + bytes(4 + 12) + b"\x08\0")),
+        (1, to_port(4754, b"\0\0\x08\0")),  # GRE in UDP
+        (1, outer(51, b"\4\4" + bytes(22))),  # AH
         (1, to_port(6081, b"\1\0\x65\x58" + bytes(4 + 4 + 12) + b"\x08\0")),
         (1, to_port(2152, b"\x30\xff" + bytes(6))),
         (1, to_port(2152, b"\x34\xff" + bytes(6) + b"\0\0\0\x85\1\0\x09\0")),
@@ -125,6 +129,22 @@ PLAIN_RATES = (1.0123733333333333, 50.0)  # over 0.6 s; 1.2 Mb/s while it lasts
 )
 def test_each_link_type_is_passed(tmp_path: Path, link: int, frame: Callable[[bytes], bytes]) -> None:
     assert rates(importers.read(pcap(tmp_path / "made.pcap", PLAIN, link, frame))) == pytest.approx(PLAIN_RATES)
+
+
+@pytest.mark.parametrize("head", [b"", bytes(8), b"\0\1\0\0" + bytes(9 + 8)], ids=["plain", "origin", "both"])
+def test_teredo_counts_the_packets_within_and_its_bubbles(tmp_path: Path, head: bytes) -> None:
+    bubble = (0.09, ip6(CLIENT6, SERVER6, b"")[:6] + b"\x3b" + ip6(CLIENT6, SERVER6, b"")[7:])
+    six = sorted([*download(ip6, CLIENT6, SERVER6), bubble])
+    found = importers.read(pcap(tmp_path / "teredo.pcap", six, 1, to_port(3544, head)))
+    assert found.frame.equals(importers.read(pcap(tmp_path / "six.pcap", six)).frame)
+    assert not any("state no IP length" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("port", [5247, 6635])
+def test_a_tunnel_over_udp_that_is_not_read_is_said(tmp_path: Path, port: int) -> None:
+    file = pcap(tmp_path / "made.pcap", PLAIN, 1, to_port(port, bytes(8)))
+    found = importers.read(file, user="10.0.0.2")
+    assert any(note.startswith("123 packets are within CAPWAP, or MPLS over UDP") for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 
 Three forms are read: JSON with one trace, JSON-SEQ (RFC 7464) and lines of JSON. Names of events and fields are those
 of the drafts from 2020 on: with the category `recovery:` or without it, and `quic:recovery` before the colon is gone.
-Times are ms or, in the first form, µs if the trace states it, from any zero on, or from the event before.
+Times and round trips are ms or, in the first form, µs if the trace states it; times are from any zero on, or from the
+event before.
 """
 
 import json
@@ -42,6 +43,7 @@ MADE = {
     "smoothed_rtt": "srtt_ms",
     "latest_rtt": "rtt_ms",
 }
+IN_ITS_UNIT = ("t_ms", "srtt_ms", "rtt_ms")
 LARGEST = 2.0**65  # of any number: stacks write 2^64 - 1 for no threshold
 MOST_WINDOW = 2.0**40  # bytes of a window, and in flight: more than any trial sends
 NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
@@ -60,7 +62,8 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         if not isinstance(event, dict):
             raise UserError(f"{shown}: event {number}: must be a JSON object")
         if row := _row(event):
-            before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"] * factor
+            row |= {name: row[name] * factor for name in IN_ITS_UNIT if name in row}
+            before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"]
             rows.append(row)
         elif delta and _is_number(event.get("time")):
             before_ms += event["time"] * factor  # of an event without data
@@ -71,6 +74,14 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         if len(odd):
             raise field_error(shown, field, odd[0], f"from 0 to {most:.3g}")
     return table
+
+
+def require_ms(table: pl.DataFrame, base_rtt_ms: float, shown: str) -> None:
+    """Refuse round trips that the path cannot have: in s, as quinn wrote them beside times in ms."""
+    typical_ms = table["srtt_ms"].replace(0.0, None).median()
+    if isinstance(typical_ms, float) and typical_ms < base_rtt_ms / 2:
+        rule = f"at least the path's {base_rtt_ms:g} ms: in ms, or leave qlog out of the stack's file"
+        raise field_error(shown, "smoothed_rtt", f"{typical_ms:g} in the median", rule)
 
 
 def _is_lines(text: str) -> bool:

@@ -79,7 +79,10 @@ class OverStack:
     def _events(self, up_s: float) -> pl.DataFrame:
         if not self.log:
             return pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64})
-        return timed(qlog.read(self.log, f"{self.sender.stack}: qlog {self.log.name}"), up_s)
+        shown = f"{self.sender.stack}: qlog {self.log.name}"
+        found = qlog.read(self.log, shown)
+        qlog.require_ms(found, self.plan["link"]["base_rtt_ms"], shown)
+        return timed(found, up_s)
 
     def checks(self, _packets: Frame) -> list[Check]:
         """Return the check of the largest datagram; smaller ones are the stack's own choice."""

@@ -52,7 +52,12 @@ def deltas(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def in_us(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**each, "time": each["time"] * 1000} for each in events]
+    """Return the events with their times and round trips in µs, as the first drafts may have them."""
+    rtts = [{key: 60_000.0 for key in each.get("data", {}) if key == "smoothed_rtt"} for each in events]
+    return [
+        {**each, "time": each["time"] * 1000, "data": {**each.get("data", {}), **rtt}}
+        for each, rtt in zip(events, rtts, strict=True)
+    ]
 
 
 FORMS = {
@@ -87,6 +92,7 @@ def test_every_form_has_the_same_windows_and_the_same_exit(tmp_path: Path, text:
     assert found.ack_table()["snd_nxt_bytes"].to_list() == [2945] * 4
     assert found.ack_table()["snd_una_bytes"].to_list() == [1473] * 4
     assert found.ack_table()["ssthresh_pkts"].to_list() == [None, None, 30, 30]
+    assert found.ack_table()["srtt_ms"].to_list() == [60] * 4
     row = found.exit_table("own").row(0, named=True)
     assert (row["cwnd_pkts"], row["cause"]) == (30, "own")
     assert row["t_s"] == pytest.approx(UP_S + 0.18)
@@ -126,6 +132,14 @@ def test_numbers_that_no_stack_has_are_left_out(tmp_path: Path) -> None:
     odd = [metrics(1130.0, 10**400), event(1130.0, "transport:packet_sent", raw={"length": 10**30})]
     found = read(tmp_path, sequence([*SLOW, *odd, metrics(float("nan"), 40)]))
     assert found.ack_table()["cwnd_pkts"].max() == 20
+
+
+def test_round_trips_in_seconds_are_refused_in_one_line(tmp_path: Path) -> None:
+    """As quinn wrote them, beside times in ms; its initial round trip of 0.333 s stands before them."""
+    in_s = [metrics(1001.0, 10, smoothed_rtt=0.333), *(metrics(at, 20, smoothed_rtt=0.06) for at in (1060.0, 1120.0))]
+    (tmp_path / "server.sqlog").write_text(sequence(in_s))
+    with pytest.raises(UserError, match=r"mine: smoothed_rtt=0\.06 in the median: must be at least the path's 50 ms"):
+        qlog.require_ms(qlog.read(tmp_path / "server.sqlog", "mine"), 50.0, "mine")
 
 
 def test_no_qlog_is_no_rows() -> None:
