@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Format numbers: a mean with its deviation, a share with its interval, a dash for a missing value."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,9 +25,26 @@ def few(hits: int, trials: int) -> str:
 
 
 def mean(row: Mapping[str, Any], name: str, digits: int) -> str:
-    """Format a mean, with its standard deviation where the row has one."""
-    spread = row.get(f"{name}_sd")
-    return number(row.get(name), digits) + ("" if spread is None else f" ({spread:,.{digits}f})")
+    """Format a mean, with its standard deviation where the row has one: with a decimal more where that shows it."""
+    value, spread = row.get(name), row.get(f"{name}_sd")
+    places = digits if value is None else _places(value, digits)
+    if spread is None:
+        return number(value, places)
+    more = round(spread, places) == 0 != round(spread, places + 1)
+    return f"{number(value, places)} ({number(spread, places + more)})"
+
+
+def significant(value: float | None, digits: int) -> str:
+    """Format a number with `digits` decimals, and with more where below 1 they would hide its first two digits."""
+    return NONE if value is None else number(value, _places(value, digits))
+
+
+def _places(value: float, digits: int) -> int:
+    """Return the fewest decimals, at least `digits`, that show the first two digits of what is below 1."""
+    if not 1e-9 <= abs(value) < 1:
+        return digits
+    most = max(digits, 1 - math.floor(math.log10(abs(value))))
+    return next(few for few in range(digits, most + 1) if round(value, few) == round(value, most))
 
 
 def number(value: float | None, digits: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from lab.base.format import significant
 from lab.figures.sheet import chars, in_house_style, small_pt, width_in
 from lab.figures.style import FAINT, INK, Look
 
@@ -59,7 +60,7 @@ class Moments:
 
     def in_words(self) -> str:
         """All of them as text, for captions and alternative texts."""
-        summary = [f"{name} at {t_s:.2f} s" for name, t_s, _ in self.lines()]
+        summary = [f"{name} at {significant(t_s, 2)} s" for name, t_s, _ in self.lines()]
         missing = [name for name, t_s in ((EXIT, self.exit_s), (LOSS, self.loss_s)) if t_s is None]
         return ", ".join(summary + [f"no {name}" for name in missing])
 
@@ -72,7 +73,7 @@ def mark_moments(axes: Sequence[Axes], moments: Moments) -> None:
     for axis in axes:
         for _, t_s, look in lines:
             axis.axvline(t_s, zorder=3, **look)
-    name_verticals(axes[0], [(f"{name} {t_s:.2f} s", t_s, look["color"]) for name, t_s, look in lines])
+    name_verticals(axes[0], [(f"{name} {significant(t_s, 2)} s", t_s, look["color"]) for name, t_s, look in lines])
 
 
 def key(names: Sequence[str]) -> list[Line2D]:

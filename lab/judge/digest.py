@@ -55,7 +55,7 @@ def _download_s(packets: pl.DataFrame) -> list[float | None]:
     """When the client had the first n * OBJECT_BYTES bytes of the download, whole and in order."""
     sent = packets.filter((pl.col("flow") == FLOW) & ~pl.col("to_client"))
     # The client acknowledges what it has without a gap.
-    acked = sent.select("t_s", had_bytes=pl.col("ack_bytes").cum_max())
+    acked = sent.select("t_s", had_bytes=pl.col("ack_bytes").cum_max() - 1)  # the SYN counts as a byte
     times = acked["t_s"].to_list()
     sizes = pl.Series([OBJECT_BYTES * n for n in range(1, OBJECTS + 1)], dtype=pl.Int64)
     first = acked["had_bytes"].search_sorted(sizes, "left")

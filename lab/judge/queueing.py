@@ -6,7 +6,7 @@ import numpy as np
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
-AHEAD_S = 10.0  # how far beyond the download a queue may drain; a longer wait counts as this
+AHEAD_S = 10.0  # how far beyond the download a recording goes on; where a link changes, a longer wait counts as this
 
 
 def mean_wait_ms(trial: Trial) -> float | None:
@@ -21,5 +21,6 @@ def mean_wait_ms(trial: Trial) -> float | None:
         return None
     at_s, backlog_bytes = shown["t_s"].to_numpy(), shown["backlog_bytes"].to_numpy()
     empty_s = trial.link.time_of_bytes(trial.link.sent_bytes(at_s) + backlog_bytes)
-    waits_s = np.clip(np.minimum(empty_s, at_s[-1] + AHEAD_S) - at_s, 0, None)
+    known_until_s = at_s[-1] + AHEAD_S if trial.link.changes else np.inf
+    waits_s = np.clip(np.minimum(empty_s, known_until_s) - at_s, 0, None)
     return float(1000 * np.mean(np.where(backlog_bytes > 0, waits_s, 0)))

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from lab.base.format import NONE, number
+from lab.base.format import NONE, significant
 from lab.judge.registry import LASTING
 from lab.report.matrix.published import short_label
 
@@ -54,7 +54,7 @@ def drawn(brief: Brief) -> RichTable:
 
 def _row(of_sender: pl.DataFrame, label: str, heuristic: str) -> BriefRow:
     by_queue, by_rule = (of_sender.filter(heuristic=rule).row(0, named=True) for rule in (LASTING, heuristic))
-    times = (number(by_queue["exit_s"], 1), number(by_queue["throughput_mbps"], 1))
+    times = (significant(by_queue["exit_s"], 1), significant(by_queue["throughput_mbps"], 1))
     return BriefRow(label, _chokepoint(by_queue), _chokepoint(by_rule), *times)
 
 

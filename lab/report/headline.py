@@ -48,7 +48,7 @@ def _share(row: Mapping[str, Any]) -> str:
         return "in no trial that can be judged"
     counts = {name: round(row[f"{name}_pct"] * row["judged"] / 100) for name in ("chokepoint", "early", "late")}
     missed = ", ".join(f"{counts[name]} {name}" for name in ("early", "late") if counts[name])
-    rest = f"{row['valid'] - row['judged']} more not judged" if row["judged"] < row["valid"] else ""
+    rest = f"{row['distinct'] - row['judged']} more not judged" if row["judged"] < row["distinct"] else ""
     notes = [missed, rest, copied_text(row["valid"]) if row["distinct"] < row["valid"] else ""]
     noted = "; ".join(filter(None, notes))
     return f"in {counts['chokepoint']} of {row['judged']} trials" + (f" ({noted})" if noted else "")

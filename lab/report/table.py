@@ -76,7 +76,8 @@ CLASS_CAPTION = (
     "and from the first data segment."
 )
 TIME_CAPTION = (
-    "When senders leave slow start and what it costs, as mean (sd) over the valid trials. Our times count from the "
+    "When senders leave slow start and what it costs, as mean (sd) over the valid trials, or over the number of them "
+    "that stands behind it. Our times count from the "
     "SYN, and again from the first data segment, as published times do unless their row names another clock."
 )
 
@@ -108,7 +109,8 @@ def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, 
 
 def _shifted(row: Mapping[str, Any]) -> Mapping[str, float | None]:
     """Return the times of a sender that count from the first data segment; costs stand in the row above."""
-    return {name + end: row[from_data(name) + end] for name in ("exit_s", "loss_s") for end in ("", "_sd")}
+    times = {name + end: row[from_data(name) + end] for name in ("exit_s", "loss_s") for end in ("", "_sd")}
+    return {**times, **{name: row[name] for name in ("distinct", "exit_trials", "loss_trials")}}
 
 
 def _clocked(row: Mapping[str, Any]) -> str:
@@ -127,7 +129,13 @@ def _classes(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _times(row: Mapping[str, Any]) -> tuple[str, ...]:
     digits = {"exit_s": 1, "loss_s": 1, "throughput_mbps": 1, "retransmits_pkts": 0}
-    return tuple(mean(row, name, count) for name, count in digits.items())
+    return tuple(mean(row, name, count) + _found(row, name) for name, count in digits.items())
+
+
+def _found(row: Mapping[str, Any], name: str) -> str:
+    """Return in how many trials an event happened, where not in all or none: its mean is over these."""
+    trials = row.get(f"{name.removesuffix('_s')}_trials", 0)
+    return "" if trials in (0, row.get("distinct")) else f" in {trials}"
 
 
 def _trials(row: Mapping[str, Any]) -> str:
@@ -138,5 +146,4 @@ def _trials(row: Mapping[str, Any]) -> str:
 
 def _capacities(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the mean on both clocks, and in how many trials the capacity was found, where not in all."""
-    found = "" if row["capacity_trials"] in (0, row["distinct"]) else f" in {row['capacity_trials']}"
-    return mean(row, "capacity_s", 1) + found, mean(row, from_data("capacity_s"), 1)
+    return mean(row, "capacity_s", 1) + _found(row, "capacity_s"), mean(row, from_data("capacity_s"), 1)

@@ -22,6 +22,11 @@ class LinkCapacity:
         table = pl.DataFrame({"quantity": list(values), "t_s": 0.0}, schema_overrides={"t_s": pl.Float64})
         return cls(table.with_columns(pl.Series("value", list(values.values()), pl.Float64, strict=False)))
 
+    @property
+    def changes(self) -> bool:
+        """Return whether the bottleneck's rate has more than one value."""
+        return len(self._curve[0]) > 1
+
     def bytes_between(self, begin_s: float, end_s: float) -> float:
         """Return what the bottleneck could send in a span."""
         begin, end = self.sent_bytes(np.array([begin_s, end_s]))

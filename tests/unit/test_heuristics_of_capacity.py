@@ -150,6 +150,13 @@ def test_an_exit_in_the_slow_spell_is_before_the_lasting_capacity_and_after_the_
     assert lasting_s is None or lasting_s > exit_s
 
 
+def test_both_truths_are_one_where_the_base_rtt_is_shorter_than_three_samples() -> None:
+    link = LinkCapacity.constant(RATE_MBPS, 10)  # 10 kB in a round trip, 25 kB in two and a half samples
+    sent = [max(0, round(BYTES_PER_S * (EVERY_S * n - 0.3))) for n in range(100)]
+    qdisc = sampled(lambda t_s: t_s > 0.295).with_columns(pl.col("backlog_bytes") * 4, sent_bytes=pl.Series(sent))
+    assert truth.capacity_s(qdisc, link) == lasting.capacity_s(qdisc, link, 0.315) == pytest.approx(0.3)
+
+
 def drained(qdisc: pl.DataFrame, from_s: float) -> pl.DataFrame:
     """The samples of a sender that lets the queue run empty."""
     return qdisc.with_columns(backlog_bytes=pl.when(pl.col("t_s") > from_s).then(0).otherwise("backlog_bytes"))

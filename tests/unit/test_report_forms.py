@@ -46,6 +46,37 @@ def test_a_share_stands_with_its_interval_a_mean_with_its_deviation_and_nothing_
     assert number(0.0, 1) == "0.0"
 
 
+@pytest.mark.parametrize(
+    ("value", "spread", "shown"),
+    [
+        (0.0079, 0.0023, "0.0079 (0.0023)"),  # of a short round trip: 0.0 (0.0) would be a moment that never was
+        (0.01, 0.004, "0.01 (0.004)"),  # published: no digit more than the source has
+        (0.36, 0.1, "0.36 (0.10)"),
+        (-0.031, 0.0021, "-0.031 (0.002)"),
+        (13.7, 0.04, "13.7 (0.04)"),
+        (191.3, 2e-14, "191.3 (0.0)"),  # what arithmetic leaves is no spread
+        (0.0, 0.0, "0.0 (0.0)"),
+    ],
+)
+def test_a_mean_below_1_keeps_its_first_two_digits(value: float, spread: float, shown: str) -> None:
+    assert mean({"exit_s": value, "exit_s_sd": spread}, "exit_s", 1) == shown
+
+
+def test_a_mean_over_some_of_the_trials_states_their_number_on_both_clocks() -> None:
+    rows = judged(search=["chokepoint"] * 3).with_columns(
+        data_s=pl.lit(1.5), loss_s=pl.when(trial=0).then(9.0), capacity_s=pl.when(trial=0).then(8.0)
+    )
+    classes, times = tables(summarise(rows, ["search"]), CCAS[:1], PUBLISHED)
+    assert classes.groups[0].rows[0].cells[5] == "8.0 in 1"
+    assert [row.cells[2] for row in times.groups[0].rows[:2]] == ["9.0 in 1", "7.5 in 1"]
+    assert times.groups[0].rows[0].cells[1] == "11.0 (1.0)"  # of all three
+
+
+def test_a_third_of_a_retransmission_is_not_none_and_a_whole_one_has_no_decimals() -> None:
+    assert mean({"retransmits_pkts": 1 / 3, "retransmits_pkts_sd": None}, "retransmits_pkts", 0) == "0.33"
+    assert mean({"retransmits_pkts": 5.0, "retransmits_pkts_sd": 0.0}, "retransmits_pkts", 0) == "5 (0)"
+
+
 def test_published_values_stand_beside_ours_also_from_the_syn() -> None:
     for table in BOTH:
         assert [row.published for row in table.groups[0].rows][-1]

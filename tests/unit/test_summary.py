@@ -108,9 +108,9 @@ def test_a_size_was_downloaded_with_the_first_ack_of_the_client_that_covers_it()
     size = digest.OBJECT_BYTES
     rows = [
         packet(0.1, True, ack_bytes=10 * size),  # what the server acknowledges is no download
-        packet(0.2, False, ack_bytes=size - 1),
-        packet(0.3, False, ack_bytes=size),
-        packet(0.4, False, ack_bytes=3 * size),
+        packet(0.2, False, ack_bytes=size),  # the SYN is one of them
+        packet(0.3, False, ack_bytes=size + 1),
+        packet(0.4, False, ack_bytes=3 * size + 1),
         packet(0.5, False, ack_bytes=2 * size),  # reordered
         packet(0.6, False, ack_bytes=9 * size) | {"flow": 2},
     ]

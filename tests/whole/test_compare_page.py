@@ -4,6 +4,7 @@
 import csv
 import os
 import re
+from copy import copy
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -125,7 +126,9 @@ def test_an_object_or_rival_of_no_download_is_no_measure(compared: Compared, wri
     assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
-def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_never_came(compared: Compared) -> None:
+def test_an_object_took_the_time_of_its_download_and_all_of_it_where_it_never_came(
+    compared: Compared, monkeypatch: pytest.MonkeyPatch
+) -> None:
     geo = compared[1][0]
     assert geo.stored
     valid = geo.stored.judged.trials.filter("valid")
@@ -134,8 +137,11 @@ def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_ne
     nothing = pl.lit([None] * len(valid["download_s"][0]), valid.schema["download_s"])
     lost = pl.when(cca="search", trial=2).then(nothing).otherwise("download_s")
     judged = replace(geo.stored.judged, trials=geo.stored.judged.trials.with_columns(download_s=lost))
+    lost_in = next(trial for trial in geo.stored.run.trials if (trial.cca, trial.number) == ("search", 2))
+    late_s = lost_in.meta["duration_s"] + 1.3  # data that come so long after the SYN
+    monkeypatch.setitem(lost_in.meta["flows"][0], "end_s", late_s)  # type: ignore[arg-type]
     changed = values(replace(geo.stored, judged=judged))["object_100000"]["search"]
-    assert changed[1] == float(geo.stored.run.trials[0].meta["duration_s"])
+    assert changed[1] == late_s
     assert changed[0] == geo.values["object_100000"]["search"][0]
 
 
@@ -260,6 +266,14 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: Compared) -> None
     drain_ms = trial.qdisc["backlog_bytes"].mean() * 8 / 8e6 * 1e3  # type: ignore[operator]
     assert mean_wait_ms(trial) == pytest.approx(drain_ms, rel=0.02)
     assert values(geo.stored)["queueing"]["cubic_plain"][0] == mean_wait_ms(trial)
+
+
+def test_a_wait_that_ends_long_after_the_download_is_whole_on_a_link_that_does_not_change(compared: Compared) -> None:
+    geo = compared[1][0]
+    assert geo.stored
+    trial = copy(next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain"))
+    trial.qdisc = trial.qdisc.with_columns(backlog_bytes=pl.lit(30_000_000, pl.Int64))
+    assert mean_wait_ms(trial) == pytest.approx(30_000)  # 8 Mb/s: a megabyte a second
 
 
 @pytest.mark.parametrize(

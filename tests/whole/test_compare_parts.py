@@ -86,6 +86,12 @@ def test_two_downloads_that_shared_a_link_are_in_the_scorecard(compared: Compare
     shared = replace(geo, link=replace(geo.link, rival="search"), stored=Stored.of(Run(run)))
     (row,) = (row for row in scorecard(comparison, [shared]) if row.section == "5.1.4")
     assert (row.state, row.seen) == ("in part", ["GEO, modelled: 5.5 and 2.0 Mb/s, 2 trials"])
+    invalid = next(run.glob("trials/*-002/trial.json"))
+    rewrite(invalid, json.loads(invalid.read_text()) | {"certificate": {"valid": False, "checks": []}})
+    (row,) = (
+        row for row in scorecard(comparison, [replace(shared, stored=Stored.of(Run(run)))]) if row.section == "5.1.4"
+    )
+    assert row.seen == ["GEO, modelled: 5.0 and 2.0 Mb/s, 1 trial"]
     others = replace(shared, link=replace(geo.link, rival="bbr"))
     (row,) = (row for row in scorecard(comparison, [others]) if row.section == "5.1.4")
     assert row.state == NOT_RUN

@@ -93,7 +93,9 @@ def test_a_table_and_a_sentence_state_that_trials_are_one(stored: Stored) -> Non
     assert classes[1] == "20 of 20: all the same, one"
     assert classes[3] in ("1 of 1", "0 of 1")
     summary = summarise(stored.judged.outcomes, SENDERS)
-    assert "20 trials, all the same: one" in headline(summary, stored.run.ccas, LASTING)[0]
+    sentence = headline(summary, stored.run.ccas, LASTING)[0]
+    assert "20 trials, all the same: one" in sentence
+    assert "not judged" not in sentence
 
 
 def test_copies_are_neither_tested_nor_ranked_and_more_of_them_hopeless(stored: Stored) -> None:

@@ -48,7 +48,7 @@ class Measure:
 def _object(size_bytes: int, size: str) -> Measure:
     meaning = (
         f"seconds from the SYN until the client had the first {size} of the download, in order; where it never had "
-        "them, the length of the trial: a lower bound"
+        "them, the end of the download: a lower bound"
     )
     return Measure(f"object_{size_bytes}", f"Time for {size}", f"{size} (s)", meaning, "s", size_bytes=size_bytes)
 
@@ -178,8 +178,8 @@ def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key
     times = {(cca, trial): had[place] for cca, trial, had in trials.select("cca", "trial", "download_s").rows()}
     if all(time_s is None for time_s in times.values()):
         return {}
-    lasted_s = {(trial.cca, trial.number): float(trial.meta["duration_s"]) for trial in stored.run.trials}
-    return {key: lasted_s[key] if time_s is None else time_s for key, time_s in times.items()}
+    ended_s = {(trial.cca, trial.number): trial.meta["flows"][0]["end_s"] for trial in stored.run.trials}
+    return {key: ended_s[key] if time_s is None else time_s for key, time_s in times.items()}
 
 
 def _harm_pct(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:

@@ -60,7 +60,7 @@ def kept(queue: Queue, exit_s: float | None) -> Queue:
     last, t_s = left - 1, queue.t_s
     allowed = queue.link.sent_bytes(t_s)
     sent = np.concatenate([queue.sent_bytes[:left], queue.sent_bytes[last] + allowed[left:] - allowed[last]])
-    of_last_rtt = sent - np.interp(t_s - queue.base_rtt_s, t_s, sent)
+    of_last_rtt = sent - np.interp(t_s - queue.link.base_rtts_ms(t_s) / 1000, t_s, sent)
     in_flight = queue.backlog_bytes[last] + of_last_rtt[last]
     backlog = np.concatenate([queue.backlog_bytes[:left], in_flight - of_last_rtt[left:]])
     return replace(queue, backlog_bytes=backlog, sent_bytes=sent)

@@ -111,11 +111,12 @@ def _fairness(comparison: Comparison, found: Sequence[LinkResult]) -> Seen | Non
         rates = [
             [flow["throughput_mbps"] for flow in trial.meta["flows"]]
             for trial in each.stored.run.trials
-            if trial.cca == cca
+            if trial.cca == cca and trial.valid
         ]
         if rates:
             first, second = (mean_of([pair[place] for pair in rates]) for place in (0, 1))
-            lines.append(f"{each.link.title}: {number(first, 1)} and {number(second, 1)} Mb/s, {len(rates)} trials")
+            count = "1 trial" if len(rates) == 1 else f"{len(rates)} trials"
+            lines.append(f"{each.link.title}: {number(first, 1)} and {number(second, 1)} Mb/s, {count}")
     return ("in part", "two downloads of the same sender that begin together", lines) if lines else None
 
 

@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lab.base.format import significant
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.measures import Measure, primary_of
@@ -55,7 +56,7 @@ def _left(link: str, exits: Exits) -> str:
     words = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}
     judged = sum(exits.counts.values())
     shares = [f"{count} of {judged} {words[zone]}" for zone, count in exits.counts.items() if count]
-    return ", ".join((f"on {link} at {exits.mean_s:.2f} s", *(shares or ["not judged"])))
+    return ", ".join((f"on {link} at {significant(exits.mean_s, 2)} s", *(shares or ["not judged"])))
 
 
 def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> Sentence:

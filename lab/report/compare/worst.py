@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.base.format import significant
 from lab.base.stats import largest
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure, primary_of
 from lab.evaluation.compare.results import LinkResult
@@ -119,18 +120,18 @@ def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
     if row["exit_s"] is None:
         return f"{label} never left slow start within the trial: {moments.in_words()}."
     kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(row["exit_class"], "not judged")
-    against = _against_queue(row["exit_s"], moments.lasting_s)
+    against, left_s = _against_queue(row["exit_s"], moments.lasting_s), significant(row["exit_s"], 2)
     signals = (("loss", moments.loss_s), ("mark", moments.mark_s))
-    came = [f"the first {signal} came at {t_s:.2f} s" for signal, t_s in signals if t_s is not None]
+    came = [f"the first {signal} came at {significant(t_s, 2)} s" for signal, t_s in signals if t_s is not None]
     told = ", ".join(came) or "nothing was lost"
-    return f"{label} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']}){against}: {kind}; {told}."
+    return f"{label} left slow start at {left_s} s (cause: {row['exit_cause']}){against}: {kind}; {told}."
 
 
 def _against_queue(exit_s: float, full_s: float | None) -> str:
     if full_s is None:
         return "; the queue never stayed filled"
     side = "before" if exit_s < full_s else "after"
-    return f", {abs(exit_s - full_s):.2f} s {side} the queue stayed filled ({full_s:.2f} s)"
+    return f", {significant(abs(exit_s - full_s), 2)} s {side} the queue stayed filled ({significant(full_s, 2)} s)"
 
 
 def _cost(worst: Worst, labels: Mapping[str, str]) -> str:

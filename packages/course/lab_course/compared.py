@@ -16,11 +16,11 @@ Value = Callable[[Ran], float | None]
 
 
 def object_s(size_bytes: int) -> Value:
-    """Return the measure: seconds until the client has an object; the trial's length where it never has it."""
+    """Return the measure: seconds until the client has an object; the download's end where it never has it."""
 
     def value(ran: Ran) -> float | None:
         had = digest(copy(ran.trial))["download_s"][size_bytes // OBJECT_BYTES - 1]
-        return float(ran.trial.meta["duration_s"]) if had is None else had
+        return ran.trial.meta["flows"][0]["end_s"] if had is None else had
 
     return value
 
