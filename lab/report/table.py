@@ -76,9 +76,9 @@ CLASS_CAPTION = (
     "and from the first data segment."
 )
 TIME_CAPTION = (
-    "When senders leave slow start and what it costs, as mean (sd) over the valid trials, or over the number of them "
-    "that stands behind it. Our times count from the "
-    "SYN, and again from the first data segment, as published times do unless their row names another clock."
+    "When senders leave slow start and what it costs, as mean (sd) over the valid trials ('in 3': over 3 of them that "
+    "had it). Our times count from the SYN, and again from the first data segment, as published times do unless their "
+    "row names another clock."
 )
 
 
