@@ -139,7 +139,7 @@ def test_an_object_took_the_time_of_its_download_and_all_of_it_where_it_never_ca
     judged = replace(geo.stored.judged, trials=geo.stored.judged.trials.with_columns(download_s=lost))
     lost_in = next(trial for trial in geo.stored.run.trials if (trial.cca, trial.number) == ("search", 2))
     late_s = lost_in.meta["duration_s"] + 1.3  # data that come so long after the SYN
-    monkeypatch.setitem(lost_in.meta["flows"][0], "end_s", late_s)  # type: ignore[arg-type]
+    monkeypatch.setitem(lost_in.meta["flows"][0], "end_s", late_s)
     changed = values(replace(geo.stored, judged=judged))["object_100000"]["search"]
     assert changed[1] == late_s
     assert changed[0] == geo.values["object_100000"]["search"][0]
