@@ -2,6 +2,7 @@
 """Points of a public check that its hidden twin does not confirm."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lab_course.grade import Grade, grade
@@ -9,6 +10,7 @@ from lab_course.seeds import public_seed
 from lab_course.submission import open_submission
 from small_assignment import YML, handed_in, small_assignment
 
+NO_BENCH: Any = None  # these checks run no trial
 ANSWER = f"x: {public_seed('small', 's1') % 100}\n"
 CONFIRMED = YML.replace("part: public}", "part: public, confirmed_by: again}")
 STATES = "from lab_course.marks import Marks\ndef check_again(work): return Marks(0.2, 'Some.', confirms={})\n"
@@ -17,7 +19,7 @@ STATES = "from lab_course.marks import Marks\ndef check_again(work): return Mark
 def graded(folder: Path, **hidden: str) -> Grade:
     small = small_assignment(folder / "course" / "1-small", CONFIRMED, **hidden)
     submission = open_submission(handed_in(folder / "a", own__c="", answers__yml=ANSWER), small)
-    return grade(small, submission, None, 32 * b"k")  # type: ignore[arg-type] - no check runs a trial
+    return grade(small, submission, NO_BENCH, 32 * b"k")
 
 
 def test_points_that_another_seed_does_not_confirm_are_taken(tmp_path: Path) -> None:
