@@ -21,7 +21,7 @@ from lab.base.paths import REPO
 
 JOIN_S = 5
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-THREADS = "POLARS_MAX_THREADS"  # read when polars is imported: each processor has a worker
+OWN = {"POLARS_MAX_THREADS": "1", "PYTHONSAFEPATH": "1"}  # no module comes from the current folder: a stranger's?
 SPAWN = get_context("spawn")
 Work = Callable[[Any], Any]  # of a module, since workers are spawned
 _is_worker = False  # whether this process is one
@@ -88,16 +88,18 @@ def end_with_parent(parent: int) -> None:
 
 @contextmanager
 def _surroundings() -> Iterator[None]:
-    """Let a process that starts in the block ignore Ctrl-C from its first instruction on, with one thread of polars."""
+    """Let a process that starts in the block ignore Ctrl-C from its first instruction on, with variables of its own."""
+    usual = {name: os.environ[name] for name in OWN.keys() & os.environ.keys()}
+    os.environ.update(OWN)
     resource_tracker.ensure_running()  # otherwise multiprocessing starts it here, and unblocks SIGINT
-    blocked, threads = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}), os.environ.get(THREADS)
-    os.environ[THREADS] = "1"
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        os.environ.pop(THREADS)
-        os.environ.update({} if threads is None else {THREADS: threads})
+        for name in OWN:
+            os.environ.pop(name)
+        os.environ.update(usual)
 
 
 def _serve(pipe: Connection, core: int, parent: int) -> None:

@@ -139,11 +139,16 @@ def load_assignment(folder: Path) -> Assignment:
 
 
 def find_assignment(name: str) -> Assignment:
-    """Return an assignment by number, by name, or by the path of its folder."""
-    if (Path(name) / FILE).is_file():
-        return load_assignment(Path(name))
+    """Return an assignment by number, by name, or by the path of its folder.
+
+    Its checks are run, so a folder that lies where the teacher is, in a submission even, takes no assignment's name.
+    """
     known = assignments()
     found = [folder for each, folder in known.items() if name in (each, each.partition("-")[0])]
+    if (Path(name) / FILE).is_file():
+        if found and not any(folder.samefile(name) for folder in found):
+            raise field_error(COMMAND_LINE, "assignment", name, f"./{name}, or {found[0]}: a folder here has this name")
+        return load_assignment(Path(name))
     if len(found) > 1:
         raise field_error(COMMAND_LINE, "assignment", name, f"one of {', '.join(each.name for each in found)}")
     if not found:

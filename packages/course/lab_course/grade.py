@@ -85,10 +85,8 @@ def grade(
 
 def _confirmed(rows: list[Row]) -> list[Row]:
     """Take the points of a public check whose hidden twin has none: it passes on these draws of its links alone."""
-    shares = {row.check.id: row.marks.share for row in rows}
-    return [
-        replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows
-    ]
+    found = {row.check.id: row.marks for row in rows}
+    return [replace(row, marks=_within(row, found.get(row.check.confirmed_by or ""))) for row in rows]
 
 
 def _once(rows: list[Row]) -> Iterator[Row]:
@@ -100,11 +98,17 @@ def _once(rows: list[Row]) -> Iterator[Row]:
         yield replace(row, marks=replace(row.marks, reason=f'As in "{title}".')) if again else row
 
 
-def _unconfirmed(row: Row) -> Marks:
-    if row.marks.share == 0:
+def _within(row: Row, twin: Marks | None) -> Marks:
+    """Return a check's marks: at most the share that the hidden twin states for it, or none where that has none."""
+    if twin is None:
         return row.marks
-    line = f"No points: it passes here, and has none in the hidden check {row.check.confirmed_by}. {row.marks.reason}"
-    return replace(row.marks, share=0.0, reason=line)
+    most = twin.confirms.get(row.check.id, float(twin.share > 0))
+    if row.marks.share <= most:
+        return row.marks
+    has = "it passes here, and has none" if most == 0 else f"it has more here than the {most:.0%} that it has"
+    points = "No points" if most == 0 else "Fewer points"
+    line = f"{points}: {has} in the hidden check {row.check.confirmed_by}. {row.marks.reason}"
+    return replace(row.marks, share=most, reason=line)
 
 
 def _tasks(

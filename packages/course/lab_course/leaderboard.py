@@ -21,7 +21,7 @@ from lab_course.assignment import HIDDEN_PART, LINKS, TEACHER, Assignment, load_
 from lab_course.bench import Bench
 from lab_course.compared import at_chokepoint, object_s
 from lab_course.seeds import hidden_seed
-from lab_course.submission import open_submission
+from lab_course.submission import Submission, open_submission
 from lab_course.work import Download, Work
 
 EVERYBODY = "leaderboard"  # all submissions run on the draws of this seed
@@ -71,14 +71,21 @@ def hidden_links(assignment: Assignment) -> list[str]:
     return names
 
 
+def sender_file(assignment: Assignment) -> str:
+    """Return the C file that students hand in; UserError where there is none to rank."""
+    names = [each.file for each in assignment.content.hand_in if each.file.endswith(".c") and each.required]
+    if not names:
+        raise field_error(COMMAND_LINE, "assignment", assignment.name, "one whose students hand in a module (.c)")
+    return names[0]
+
+
 def run_entry(entry: Entry) -> Result:
     """Run one submission over every hidden link; a fault costs its own row."""
     assignment = load_assignment(entry.assignment)
     try:
         submission = open_submission(entry.path, assignment)
-        sender = next(each.file for each in assignment.content.hand_in if each.file.endswith(".c"))
         work = Work(assignment, submission, entry.bench, HIDDEN_PART, entry.key)
-        return _measured(submission.student, work, sender, entry)
+        return _measured(submission.student, work, sender_file(assignment), entry)
     except UserError as error:
         return Result(entry.path.name, fault=str(error))
 
@@ -92,11 +99,11 @@ def distinct(found: Sequence[Result], paths: Sequence[Path]) -> list[Result]:
     ]
 
 
-def run_reference(entry: Entry, sample: Path) -> Result:
-    """Run the lab's sender over the same draws; `sample` is any submission, none of whose code is used."""
+def run_reference(entry: Entry) -> Result:
+    """Run the lab's sender over the same draws; nothing of a submission is read."""
     assignment = load_assignment(entry.assignment)
-    work = Work(assignment, open_submission(sample, assignment), entry.bench, HIDDEN_PART, entry.key)
-    return _measured(REFERENCE, work, REFERENCE, entry)
+    nothing = Submission(entry.path, REFERENCE, {})
+    return _measured(REFERENCE, Work(assignment, nothing, entry.bench, HIDDEN_PART, entry.key), REFERENCE, entry)
 
 
 def _measured(name: str, work: Work, sender: str, entry: Entry) -> Result:

@@ -30,6 +30,7 @@ def rank(
     assignment, key = find_assignment(name), read_key(key_file)
     require_kept_apart(assignment, key)
     leaderboard.hidden_links(assignment)
+    leaderboard.sender_file(assignment)
     bench = Bench.on(prepare(Recipe(), console))
     entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
     found: list[Result] = []
@@ -40,7 +41,7 @@ def rank(
     found = leaderboard.distinct(found, paths)
     ranked = [each for each in found if not each.fault]
     faults = [each for each in found if each.fault]
-    rows = leaderboard.board(ranked, leaderboard.run_reference(entries[0], submissions[0])) if ranked else []
+    rows = leaderboard.board(ranked, leaderboard.run_reference(entries[0])) if ranked else []
     console.print("\n".join(leaderboard.lines(rows, faults)), soft_wrap=True, markup=False)
     if out:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a check returns: a share of its points, the reason, and where it went wrong."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lab.report.template import Picture
@@ -10,13 +11,15 @@ from lab.report.template import Picture
 class Marks:
     """The outcome of one check. A reason is a sentence or a few that a student learns from.
 
-    share: of the check's points, from 0 to 1. where: the packet, bin or time at which it went wrong.
+    share: of the check's points, from 0 to 1. where: the packet, bin or time at which it went wrong. confirms: of a
+    hidden check, by the public check that names it, the share of what that one looks at; without: its own share.
     """
 
     share: float
     reason: str
     where: str = ""
     figures: tuple[Picture, ...] = field(default=(), compare=False)
+    confirms: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no rubric can mean: a fault of the check itself."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
+from lab.base.plain_text import cut, escaped
 from lab.schema.load import Strict, parse, parse_yaml
 from lab_course import archive
 from lab_course.archive import Entry
@@ -14,6 +15,7 @@ from lab_course.seeds import ID, public_seed, require_id
 
 STUDENT_BYTES = 10_000
 MOST_FAULTS = 20
+NAMELESS = "rename it after the student, or give --student with this submission alone"
 
 
 class StudentFile(Strict):
@@ -49,7 +51,7 @@ class Submission:
 def open_submission(path: Path, assignment: Assignment, student: str | None = None) -> Submission:
     """Read a submission; a fault in it costs the file that has it.
 
-    student: the ID as the teacher knows it; without it that of student.yml, else the name of the submission.
+    student: the ID as the teacher knows it; without it that of student.yml, else the submission's name if it is one.
     """
     sizes = {each.file: each.most_bytes for each in assignment.content.hand_in} | {STUDENT: STUDENT_BYTES}
     found = archive.read(path, sizes)
@@ -79,15 +81,20 @@ def _by_name(entries: list[Entry]) -> tuple[dict[str, bytes], list[str]]:
 
 
 def _student(path: Path, assignment: Assignment, known: str | None, own: bytes | None) -> tuple[str, list[str]]:
-    """Return the student's ID, and a line where student.yml is missing or was edited."""
+    """Return the student's ID, and a line where student.yml is missing or was edited.
+
+    UserError where nothing says whose it is: seeds are a student's, so a grade by those of another would be wrong.
+    """
     stem = Path(os.path.realpath(path)).name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip")
-    usual = known or (stem if ID.fullmatch(stem) else "unknown")
-    if own is None:
-        return usual, [] if known else [f"{STUDENT}: must be handed in: graded as {usual}"]
+    usual = known or (stem if ID.fullmatch(stem) else "")
     try:
+        if own is None:
+            raise UserError(f"{STUDENT}: must be handed in")
         read = _read_student(own)
     except UserError as error:
-        return usual, [f"{error}: graded as {usual}"]
+        if not usual:
+            raise UserError(f"{error}: nor is '{cut(escaped(stem), 80)}' a student's ID: {NAMELESS}") from None
+        return usual, [] if known and own is None else [f"{error}: graded as {usual}"]
     student, faults = known or read.student, []
     if read.student != student:
         faults.append(f"{field_error(STUDENT, 'student', read.student, student)}: graded as {student}")

@@ -39,7 +39,7 @@ MACROS = (  # of linux/ headers that are assembler, or paste
     r"|BTF_\w+|cond_syscall|COND_SYSCALL\w*|SYSCALL_ALIAS"
 )
 FORBIDDEN = re.compile(rf'\b(_*asm\w*|{MACROS}|_*section_*|_*alias_*)\b|(##|%:%:|\?\?=|R")')
-INCLUDE = re.compile(r"^[ \t\f\v\0]*(?:#|%:)[ \t\f\v\0]*include[ \t\f\v\0]*(.*)$", re.MULTILINE)
+INCLUDE = re.compile(r"^[ \t\f\v\0]*(?:#|%:)[ \t\f\v\0]*(?:include|import|embed)[ \t\f\v\0]*(.*)$", re.MULTILINE)
 HEADER = re.compile(r'<(?:linux|net|uapi/linux)/[a-z0-9_/]+\.h>|"[a-z0-9_]+\.h"')
 
 SECTION, SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")

@@ -41,6 +41,11 @@ class Task:
     student: str | None = None
     by_student: bool = False  # folders are named after students, not after submissions
 
+    @property
+    def name(self) -> str:
+        """Name the submission, also where it is given as a dot."""
+        return self.path.absolute().name
+
 
 @dataclass(frozen=True)
 class Line:
@@ -63,7 +68,7 @@ class Line:
 def grade_class(tasks: Sequence[Task], workers: int) -> Iterator[Line]:
     """Yield the line of each submission as it is graded; one that ends its process costs its own line."""
     for task, found in results_or_lines(attempt, tasks, workers):
-        yield found if isinstance(found, Line) else Line(task.path.name, "", None, None, str(found), "")
+        yield found if isinstance(found, Line) else Line(task.name, "", None, None, str(found), "")
 
 
 def attempt(task: Task) -> Line:
@@ -72,7 +77,7 @@ def attempt(task: Task) -> Line:
     try:
         submission = open_submission(task.path, assignment, task.student)
     except UserError as error:
-        return Line(task.path.name, "", None, None, str(error), "")
+        return Line(task.name, "", None, None, str(error), "")
     folder = task.out / folder_name(task.path, submission.student if task.by_student else None)
     digest = input_digest(assignment, submission, task.bench, task.key)
     if (stored := _stored(folder, digest)) is None:
@@ -85,7 +90,7 @@ def attempt(task: Task) -> Line:
             write_whole(folder / INPUT, digest + "\n")
         stored = graded.points, graded.of, _note(submission.faults)
     points, of, note = stored
-    return Line(task.path.name, submission.student, points, of, note, folder.name)
+    return Line(task.name, submission.student, points, of, note, folder.name)
 
 
 def folder_name(path: Path, student: str | None = None) -> str:

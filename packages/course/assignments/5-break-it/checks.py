@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Public checks: the link is fair, and the rule is wrong on it."""
 
+from itertools import pairwise
+
 from lab_course.assignment import sibling
 from lab_course.marks import Marks, none, of_parts
 from lab_course.work import Work
 
-from lab.links.profile import Profile
+from lab.links.models import Cycle, Schedule
+from lab.links.profile import Profile, Way
 
 bounds, wrongness = sibling(__file__, "bounds"), sibling(__file__, "wrongness")
+DATA_BITS = 12_000  # a packet of 1500 bytes
 MECHANISMS = {  # what a student may name, and how the link shows it
-    "round_trip_grows": lambda link: _varies(link.down.delay_ms) or _varies(link.up.delay_ms),
-    "acks_in_aggregates": lambda link: bool(link.up.frames or link.down.frames),
+    "round_trip_grows": lambda link: _grows(link.down.delay_ms) or _grows(link.up.delay_ms),
+    "acks_in_aggregates": lambda link: _aggregates(link.up, link, 2) or _aggregates(link.down, link, 1),
     "shallow_buffer": lambda link: (link.down.buffer_bdps or 0) <= 3,
 }
 
@@ -59,5 +63,20 @@ def check_reason(work: Work) -> Marks:
     )
 
 
-def _varies(delay: object) -> bool:
-    return not isinstance(delay, int | float)
+def _grows(delay: object) -> bool:
+    """Return whether a delay rises within the download."""
+    if isinstance(delay, Cycle):
+        return delay.amplitude > 0
+    if not isinstance(delay, Schedule):
+        return False
+    until_s = wrongness.DOWNLOAD.duration_s
+    values = [step.value for step in delay.steps if step.from_s < until_s]
+    again = values[:1] if delay.period_s and delay.period_s < until_s else []
+    return any(later > earlier for earlier, later in pairwise([*values, *again]))
+
+
+def _aggregates(way: Way, link: Profile, data_pkts: int) -> bool:
+    """Return whether a frame of a direction holds several packets, of which one comes for so many of the data."""
+    if way.frames is None or way.frames.packets == 1:
+        return False
+    return way.frames.period_ms > data_pkts * DATA_BITS / (link.down.rate_mbps * 1e3)

@@ -8,10 +8,12 @@ from random import Random
 from lab_course.ran import Ran
 from lab_course.work import Download, Work
 
+from lab.base.errors import UserError
+from lab.judge.classify import ExitClass
 from lab.links.profile import Profile
 from lab.tables.stored_trial import Trial
 
-RULE, OWN_RULE = "search", "rule.c"
+RULE, OWN_RULE, EASY = "search", "rule.c", "easy"
 PLAIN = "cubic_plain"
 DOWNLOAD = Download(4)
 FULL_DOUBLINGS = 2.5  # early: so many more would have filled the path
@@ -29,8 +31,18 @@ class Wrongness:
 
 
 def sender(work: Work) -> str:
-    """Return the fellow's rule where one was handed in, else SEARCH."""
-    return OWN_RULE if OWN_RULE in work.submission.files else RULE
+    """Return the fellow's rule where one was handed in, else SEARCH; UserError where the rule is wrong by itself."""
+    if OWN_RULE not in work.submission.files:
+        return RULE
+    found = work.run(OWN_RULE, varied(work.link(EASY), work.seed()), work.seed(), DOWNLOAD)
+    if found.truth["exit_class"] != ExitClass.CHOKEPOINT:
+        raise UserError(f"{OWN_RULE}: must be right on an easy link, or there is nothing to break: {_left(found)}")
+    return OWN_RULE
+
+
+def _left(found: Ran) -> str:
+    left = f"leaves at {found.exit.t_s:.3f} s" if found.exit else "does not leave slow start"
+    return f"on the given link, with a deep buffer, it {left} ({found.truth['exit_class'] or 'not judged'})"
 
 
 def measure(found: Ran) -> Wrongness:

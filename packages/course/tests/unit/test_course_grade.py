@@ -198,14 +198,6 @@ def test_a_check_that_fails_itself_costs_its_own_points_and_is_named(tmp_path: P
     assert "ZeroDivisionError" in found.rows[1].marks.reason
 
 
-def test_points_that_another_seed_does_not_confirm_are_taken(tmp_path: Path) -> None:
-    yml = YML.replace("part: public}", "part: public, confirmed_by: again}")
-    small = small_assignment(tmp_path / "course" / "1-small", yml)
-    found = graded(handed_in(tmp_path / "a", own__c="", answers__yml=right("s1")), small, KEY)
-    assert found.points == 0
-    assert "it passes here, and has none in the hidden check again" in found.rows[0].marks.reason
-
-
 def test_results_json_has_gradescopes_form_and_hides_the_hidden_part(tmp_path: Path, small: Assignment) -> None:
     found = graded(handed_in(tmp_path / "a", own__c="", answers__yml=right("s1")), small, KEY)
     text = gradescope.results(found)

@@ -3,8 +3,14 @@
 
 import csv
 import io
+from pathlib import Path
 
-from lab_course.leaderboard import Result, board, lines, table
+import pytest
+from lab_course.assignment import find_assignment
+from lab_course.leaderboard import Result, board, lines, sender_file, table
+from small_assignment import small_assignment
+
+from lab.base.errors import UserError
 
 USUAL = Result(
     "cubic", {"far": [4.0, 4.1, 4.2, 4.0], "near": [2.0, 2.1, 2.0, 2.2]}, {"far": [0.0] * 4, "near": [0.0] * 4}
@@ -48,3 +54,10 @@ def test_a_submission_without_a_result_is_a_row_with_its_fault() -> None:
 def test_ties_stand_in_the_order_of_their_exits_at_the_chokepoint() -> None:
     rows = board([result("a", 1.0, hits=0.5), result("b", 1.0)], USUAL)
     assert [(row.place, row.name) for row in rows] == [(1, "b"), (1, "a")]
+
+
+def test_an_assignment_without_a_module_to_rank_is_refused(tmp_path: Path) -> None:
+    assert sender_file(small_assignment(tmp_path / "1-small")) == "own.c"
+    for number in "45":  # a header; a module that may be left out
+        with pytest.raises(UserError, match=r"must be one whose students hand in a module \(\.c\)"):
+            sender_file(find_assignment(number))

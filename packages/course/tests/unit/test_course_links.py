@@ -110,3 +110,47 @@ def test_a_delay_may_have_a_schedule_or_a_cycle_within_the_bounds() -> None:
 def test_what_breaks_every_sender_or_a_bound_is_refused(changed: tuple[str, str], line: str) -> None:
     with pytest.raises(UserError, match=f"^break.yml: {line}"):
         require(changed)
+
+
+def delay(model: str, *rest: str) -> tuple[str, str]:
+    """Return the change that gives the way up a delay of a model."""
+    fields = ", ".join((f"model: {model}", "source: assumed", *rest))
+    return "delay_ms: 20\nrecorded", f"delay_ms: {{{fields}}}\nrecorded"
+
+
+def steps(*values: int, every_s: float = 1) -> str:
+    rows = (f"{{from_s: {number * every_s}, value: {value}}}" for number, value in enumerate(values))
+    return f"steps: [{', '.join(rows)}]"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "change", "has_it"),
+    [
+        ("round_trip_grows", delay("schedule", steps(20, 60)), True),
+        ("round_trip_grows", delay("schedule", steps(60, 20)), False),
+        ("round_trip_grows", delay("schedule", steps(20, 20)), False),
+        ("round_trip_grows", delay("schedule", steps(20, 60, every_s=4)), False),
+        ("round_trip_grows", delay("schedule", steps(60, 20), "period_s: 2"), True),
+        ("round_trip_grows", delay("schedule", steps(60, 20), "period_s: 4"), False),
+        ("round_trip_grows", delay("cycle", "mean: 20", "amplitude: 0", "period_s: 1"), False),
+        ("round_trip_grows", delay("cycle", "mean: 20", "amplitude: 9", "period_s: 1"), True),
+        ("acks_in_aggregates", ("\nrecorded", "\n  frames: {period_ms: 80}\nrecorded"), True),
+        ("acks_in_aggregates", ("\nrecorded", "\n  frames: {period_ms: 0.01}\nrecorded"), False),
+        ("acks_in_aggregates", ("\nrecorded", "\n  frames: {period_ms: 80, packets: 1}\nrecorded"), False),
+        ("shallow_buffer", ("buffer_bdps: 4", "buffer_bdps: 3"), True),
+        ("shallow_buffer", ("buffer_bdps: 4", "buffer_bdps: 3.1"), False),
+    ],
+)
+def test_a_mechanism_counts_where_the_link_has_it_within_the_download(
+    mechanism: str, change: tuple[str, str], has_it: bool
+) -> None:
+    link = work(FIFTH, bounds.FILE, change).own_link(bounds.FILE)
+    bounds.require(link)
+    checks = sibling(str(FIFTH.folder / "checks.py"), "checks")
+    assert checks.MECHANISMS[mechanism](link) is has_it
+
+
+def test_the_easy_link_is_the_given_one_with_the_deepest_buffer_of_the_bounds() -> None:
+    easy = work(FIFTH, bounds.FILE).link("easy")
+    given = work(FIFTH, bounds.FILE, ("buffer_bdps: 4", f"buffer_bdps: {bounds.BUFFER_BDPS[1]}")).own_link(bounds.FILE)
+    assert (easy.down, easy.up) == (given.down, given.up)

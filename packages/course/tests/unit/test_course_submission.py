@@ -42,6 +42,23 @@ def test_an_empty_folder_misses_its_file_and_is_named_by_itself(tmp_path: Path, 
     assert found.faults == ["student.yml: must be handed in: graded as s77", "own.c: must be handed in"]
 
 
+@pytest.mark.parametrize(
+    ("own", "fault"),
+    [(None, "student.yml: must be handed in"), ("student: [1]\nseed: 1\n", "student.yml: student=")],
+)
+def test_a_submission_that_nobody_is_named_by_is_refused_and_not_graded_with_the_draws_of_another(
+    tmp_path: Path, small: Assignment, own: str | None, fault: str
+) -> None:
+    folder = tmp_path / "Müller, Jörg_1234_file_"
+    folder.mkdir()
+    if own:
+        (folder / "student.yml").write_text(own)
+    with pytest.raises(UserError, match=r"nor is 'Müller, Jörg_1234_file_' a student's ID: rename it") as refused:
+        open_submission(folder, small)
+    assert str(refused.value).startswith(fault)
+    assert open_submission(folder, small, "s1").student == "s1"
+
+
 def test_a_zip_with_links_and_absolute_paths_loses_these_alone(tmp_path: Path, small: Assignment) -> None:
     members: dict[str, bytes | tuple[bytes, int]] = {
         "a/own.c": OWN,

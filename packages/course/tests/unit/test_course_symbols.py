@@ -46,6 +46,8 @@ def test_words_in_comments_and_texts_are_no_assembler() -> None:
         ("void f(void) { alternative (\"\", \"\", 1); }\n", "alternative: must be left out"),
         ("#define a(x, y) x %:%: y\n", "%:%:: must be left out"),
         ("#include </etc/passwd>\n", "include=</etc/passwd>: must be a header of linux/ or net/"),
+        ("#import \"/etc/passwd\"\n", "include=\"/etc/passwd\": must be a header"),
+        ("#/**/embed </etc/passwd>\n", "include=</etc/passwd>: must be a header"),
         ("#include MACRO\n", "include=MACRO: must be a header"),
         ("# /* x */ include \"../other.c\"\n", "include=\"../other.c\": must be a header"),
         ("#include <asm/io.h>\n", "must be"),
