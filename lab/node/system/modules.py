@@ -58,7 +58,7 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
 
 
 def shown_as(got: str, value: int | str) -> bool:
-    """Return whether the kernel shows a parameter so that has this value."""
+    """Return whether a parameter has this value, by what the kernel shows of it."""
     return str(value) in (got, FLAGS.get(got))
 
 
