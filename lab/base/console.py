@@ -9,12 +9,16 @@ from rich.segment import Segment
 
 from lab.base.plain_text import escaped_lines
 
+LEAST_CHARS = 60  # in fewer, rich leaves columns of a table out, and in none (COLUMNS=0) all text
+
 
 class PlainConsole(Console):
     """A console that writes each control character of a text as an escape; its own styles and bars stay."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(highlight=False, **settings)
+        if self.width < LEAST_CHARS:
+            self.width = LEAST_CHARS
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render anything that rich prints, bars too."""

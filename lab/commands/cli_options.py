@@ -57,9 +57,14 @@ Verbose = Annotated[bool, typer.Option("--verbose", help="Show the long tables, 
 
 def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
     """Return how trials are run; default: as many at the same time as there are processors."""
+    from lab.base import paths
     from lab.base.processes import processors
     from lab.runs.options import RunOptions
 
+    if scheduler is not None:  # before anything is built
+        from lab.runs.pool import require_cluster
+
+        require_cluster(scheduler, paths.results(), [])
     return RunOptions(processors() if jobs is None else jobs, scheduler, keep_capture=not no_pcap)
 
 

@@ -32,7 +32,7 @@ from lab.runs.estimate import about, minutes
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
-from lab.runs.vary import Axis, axes_of, cells, point_name, require_few
+from lab.runs.vary import Axis, axes_of, cells, require_few
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,8 @@ class Chosen:
 
 def _points(link: Link, axes: Sequence[Axis]) -> Iterator[Link]:
     """Yield a link once for each point of a grid."""
-    for texts in cells(axes):
+    for name, texts in cells(link.name, axes).items():
         shown = ", ".join(f"{field} {text}" for field, text in texts.items())
-        name = point_name(link.name, texts)
         yield replace(link, name=name, base=link.name, meaning=f"{link.title}, {shown}", varied=tuple(texts.items()))
 
 

@@ -4,7 +4,6 @@
 import os
 import platform
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,32 +29,20 @@ class Finding:
 
     def line(self) -> str:
         """Return it as a line."""
-        return f"{'ok     ' if self.ok else 'MISSING'}  {self.name:18} {self.found}" + (
-            "" if self.ok else f"  ->  {self.fix}"
-        )
+        fix = "" if self.ok else f"  ->  {self.fix}"
+        return f"{'ok     ' if self.ok else 'MISSING'}  {self.name:18} {self.found}{fix}"
 
 
 def examine() -> list[Finding]:
     """Check everything that a run needs."""
-    checks: list[Callable[[], Finding]] = [
-        _machine,
-        _mmdebstrap,
-        _sandbox,
-        _ptrace,
-        _disk,
-        _memory,
-        _files,
-        _world,
-        _kernel,
-    ]
+    checks = (_machine, _mmdebstrap, _sandbox, _ptrace, _disk, _memory, _files, _world, _kernel)
     return [check() for check in checks]
 
 
 def _machine() -> Finding:
     found = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
-    return Finding(
-        "machine", platform.system() == "Linux" and platform.machine() == "x86_64", found, "use a 64-bit x86 Linux"
-    )
+    fits = platform.system() == "Linux" and platform.machine() == "x86_64"
+    return Finding("machine", fits, found, "use a 64-bit x86 Linux")
 
 
 def _mmdebstrap() -> Finding:
@@ -79,22 +66,22 @@ def _ptrace() -> Finding:
 
 
 def _disk() -> Finding:
-    paths.cache().mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(paths.cache()).free
-    built = build.find() is not None
-    return Finding(
-        "disk",
-        built or free > CACHE_BYTES,
-        f"{free / 1e9:.1f} GB free for {paths.cache()}",
-        "free 5 GB, or set LAB_CACHE to a folder with 5 GB free",
-    )
+    fix = "free 5 GB, or set LAB_CACHE to a folder with 5 GB free"
+    try:
+        paths.cache().mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(paths.cache()).free
+    except OSError as error:
+        return Finding("disk", False, f"{error.filename}: {error.strerror}", fix)
+    writable = os.access(paths.cache(), os.W_OK)
+    enough = (writable and free > CACHE_BYTES) or build.find() is not None
+    kept = "" if writable else ", read-only"
+    return Finding("disk", enough, f"{free / 1e9:.1f} GB free for {paths.cache()}{kept}", fix)
 
 
 def _memory() -> Finding:
     free = available_bytes(Path("/proc/meminfo").read_text())
-    return Finding(
-        "memory", free > MEMORY_BYTES, f"{free / 1e9:.1f} GB free", "run fewer trials at once: lab run --jobs 1"
-    )
+    found = f"{free / 1e9:.1f} GB free"
+    return Finding("memory", free > MEMORY_BYTES, found, "run fewer trials at once: lab run --jobs 1")
 
 
 def available_bytes(meminfo: str) -> int:

@@ -73,17 +73,8 @@ class Compile:
         """Unpack a kernel tarball into src/."""
         self.run("mkdir", "src")
         excludes = [f"--exclude=*/{name}/*.{kind}" for name in NOT_NEEDED for kind in ("c", "h", "S", "rst", "dtsi")]
-        self.run(
-            "tar",
-            "-x",
-            "-f",
-            "/lab/tarball",
-            "-C",
-            "src",
-            "--strip-components=1",
-            *excludes,
-            read_only={tarball: "/lab/tarball"},
-        )
+        argv = ["tar", "-x", "-f", "/lab/tarball", "-C", "src", "--strip-components=1", *excludes]
+        self.run(*argv, read_only={tarball: "/lab/tarball"})
 
     def patch(self, file: Path) -> None:
         """Apply a patch to src/."""
@@ -105,20 +96,9 @@ class Compile:
 
     def make(self, *targets: str) -> None:
         """Run the kernel's own make."""
-        cores = len(os.sched_getaffinity(0))
-        self.run(
-            "make",
-            "-C",
-            "src",
-            "ARCH=um",
-            "O=/build/obj",
-            f"-j{cores}",
-            "KBUILD_BUILD_USER=lab",
-            "KBUILD_BUILD_HOST=lab",
-            "KBUILD_BUILD_TIMESTAMP=1970-01-01",
-            *targets,
-            words=f"make {targets[-1]}",
-        )
+        argv = ["make", "-C", "src", "ARCH=um", "O=/build/obj", f"-j{len(os.sched_getaffinity(0))}"]
+        same = ["KBUILD_BUILD_USER=lab", "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_TIMESTAMP=1970-01-01"]
+        self.run(*argv, *same, *targets, words=f"make {targets[-1]}")
 
     def _first_error(self) -> str:
         lines = self.log.read_text().splitlines()

@@ -2,10 +2,12 @@
 """The recipe of a virtual-time kernel: version, source, configuration, patches."""
 
 import hashlib
+import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.base.errors import UserError
+from lab.base.command_line import COMMAND_LINE
+from lab.base.errors import field_error
 from lab.images import image
 from lab.kernel.versions import DEFAULT, VERSIONS
 
@@ -30,7 +32,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
-            raise UserError(f"command line: kernel={self.version}: must be one of {', '.join(VERSIONS)}")
+            raise field_error(COMMAND_LINE, "kernel", self.version, f"one of {', '.join(VERSIONS)}")
+        if self.tarball and not (self.tarball.is_file() and tarfile.is_tarfile(self.tarball)):
+            raise field_error(COMMAND_LINE, "source", self.tarball, "a kernel source tarball")
 
     @property
     def label(self) -> str:
@@ -78,7 +82,5 @@ class Recipe:
 
     def _user_source(self) -> Source:
         assert self.tarball
-        if not self.tarball.is_file():
-            raise UserError(f"command line: source={self.tarball}: must be a kernel source tarball")
         digest = hashlib.file_digest(self.tarball.open("rb"), "sha256").hexdigest()
         return Source(self.tarball, f"{self.tarball.name} sha256:{digest}")

@@ -219,4 +219,4 @@ class WorkloadServer(TypedDict):
 class NodeRecord(Traffic, Around):
     """node.json."""
 
-    modules: NotRequired[Annotated[dict[str, dict[str, str]], "the senders' modules: each parameter as it was"]]
+    modules: Annotated[dict[str, dict[str, str]], "the modules of the plan: each parameter as it was"]

@@ -144,7 +144,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
 
 def _flow(node: NodeRecord, measured: Download, cca: Cca) -> FlowJson:
     """Return a download with its sender, and the parameters that the sender's module had."""
-    return {**measured, "cca": cca.name, "parameters": node.get("modules", {}).get(cca.module or "", {})}
+    return {**measured, "cca": cca.name, "parameters": node["modules"].get(cca.module or "", {})}
 
 
 def _meta(job: Job, plan: Plan, node: NodeRecord, flows: list[FlowJson], certificate: Certificate) -> TrialJson:

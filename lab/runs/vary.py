@@ -98,13 +98,7 @@ def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Po
     require_few(axes, base.scenario.trials * len(base.ccas), minutes)
     if not axes:
         return [Point({}, base)]
-    named = {point_name(base.name, texts): texts for texts in cells(axes)}
-    for texts in cells(axes):
-        if (other := named[name := point_name(base.name, texts)]) != texts:  # a run is found by its name
-            field = next(field for field in texts if other[field] != texts[field])
-            rule = f"written otherwise: with {other[field]}, too, the run is {name}"
-            raise field_error(OPTION, field, texts[field], rule)
-    return [Point(texts, replace(at(base, texts), name=name)) for name, texts in named.items()]
+    return [Point(texts, replace(at(base, texts), name=name)) for name, texts in cells(base.name, axes).items()]
 
 
 def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 1) -> None:
@@ -115,9 +109,18 @@ def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 
         raise field_error(OPTION, "points", count, rule)
 
 
-def cells(axes: Sequence[Axis]) -> list[dict[str, str]]:
-    """Return the values of each point by field, as they were written."""
-    return [dict(zip([axis.field for axis in axes], texts, strict=True)) for texts in product(*[a.texts for a in axes])]
+def cells(base: str, axes: Sequence[Axis]) -> dict[str, dict[str, str]]:
+    """Return the values of each point by field, as they were written, by the point's name: a run is found by it."""
+    points = [
+        dict(zip([axis.field for axis in axes], texts, strict=True)) for texts in product(*[a.texts for a in axes])
+    ]
+    named = {point_name(base, texts): texts for texts in points}
+    for texts in points:
+        if (other := named[name := point_name(base, texts)]) != texts:
+            field = next(field for field in texts if other[field] != texts[field])
+            rule = f"written otherwise: with {other[field]}, too, the run is {name}"
+            raise field_error(OPTION, field, texts[field], rule)
+    return named
 
 
 def point_name(base: str, texts: Mapping[str, str]) -> str:

@@ -150,6 +150,7 @@ def _refusal(file: Path, error: Any) -> UserError:
         "too_short": f"of at least {about.get('min_length')} entries",
         "too_long": f"of at most {about.get('max_length')} entries",
         "model_type": "a mapping of fields",
+        "string_too_short": "some text",
     }
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)

@@ -147,7 +147,7 @@ class Scenario(Strict):
     # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.
     workload: dict[str, Any] | None = None
     rivals: list[Rivals] = []  # other downloads at the same time
-    rival: str | None = None  # of one entry of `rivals`, one download, in short: its sender
+    rival: Text | None = None  # of one entry of `rivals`, one download, in short: its sender
     rival_start_s: Annotated[Real, Field(ge=0)] = 0.0  # and its start
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()

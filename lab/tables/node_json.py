@@ -12,8 +12,9 @@ from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain
-from lab.node.plan import Plan
+from lab.node.plan import Module, Plan
 from lab.node.record import NodeRecord
+from lab.node.system.modules import shown_as
 
 MOST_BYTES = 100 * MEGABYTE
 SPARE_S = 300  # a trial may take longer than its downloads: its connections open late, and a machine may be slow
@@ -75,6 +76,7 @@ def _faults(node: NodeRecord, plan: Plan) -> Iterator[Fault]:
     yield from _others("probes", node["probes"], plan["probes"])
     yield from _others("changes", node["changes"], [{"part": shape["part"]} for shape in followed])
     yield from _others("downloads", node["downloads"], [{}] * len(plan["flows"]))
+    yield from _of_modules(node["modules"], plan["modules"])
     ends = (end for wire in plan["topology"]["links"] for end in wire["endpoints"])
     yield from _missing("counters.interfaces", node["counters"]["interfaces"], ends)
     for number, (shape, change) in enumerate(zip(followed, node["changes"], strict=True)):
@@ -96,6 +98,18 @@ def _others(name: str, found: Sequence[Mapping[str, Any]], planned: Sequence[Map
     for number, (one, of_plan) in enumerate(zip(found, planned, strict=False)):
         fields = (field for field in of_plan if one[field] != of_plan[field])
         yield from ((f"{name}[{number}].{field}", one[field], f"{of_plan[field]}, as planned") for field in fields)
+
+
+def _of_modules(found: Mapping[str, Mapping[str, str]], planned: Sequence[Module]) -> Iterator[Fault]:
+    """Yield where other modules are loaded than planned, or one has another parameter."""
+    names = sorted({module["name"] for module in planned})
+    if sorted(found) != names:
+        yield "modules", ", ".join(sorted(found)), f"{', '.join(names) or 'none'}, as planned"
+    for module in planned:
+        had = found.get(module["name"], {})
+        for name, value in module["params"].items():
+            if not shown_as(had.get(name, ""), value):
+                yield f"modules.{module['name']}.{name}", had.get(name, ""), f"{value}, as planned"
 
 
 def _missing(name: str, found: Mapping[str, Any], required: Iterable[str]) -> Iterator[Fault]:

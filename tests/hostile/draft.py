@@ -32,6 +32,7 @@ def _planned() -> Any:
     plan = _recorded("plan")
     plan["shapes"][1] |= {"spec": FOLLOWS, "steps": "link"}
     plan["flows"] = [flow | {"workload": REQUESTS} for flow in plan["flows"] * 2]
+    plan["modules"][0]["params"] = {"threshold_pct": 26, "late": 1}
     return plan
 
 
@@ -45,6 +46,7 @@ def _left() -> dict[str, Any]:
     node["applied"][1] |= plan["shapes"][1]
     node["changes"] = [{"part": plan["shapes"][1]["part"], "played": counted}]
     node["downloads"] += _recorded("node")["downloads"]
+    node["modules"]["tcp_search"] = {"threshold_pct": "26", "late": "Y", "window": "10"}
     node |= {"machine": machine, "far": {"machine": machine, "wire_us": [90.0]}, "server_start_s": 0.1}
     client = {"whole_ns": [[at_ns, at_ns + 10**8], [at_ns, at_ns + 10**9]], "stalled_s": 0.0}
     server = {"limited_ns": [[at_ns, 1]], "samples": 2, "busy_us": 5, "rwnd_limited_us": 0, "sndbuf_limited_us": 0}

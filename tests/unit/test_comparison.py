@@ -187,6 +187,11 @@ def test_a_parameter_of_a_sender_varies_for_it_alone_and_too_many_points_are_ref
         varied(f"down.delay_ms={values}", links="wired,wired-shared")
 
 
+def test_two_values_that_give_one_name_are_refused() -> None:
+    with pytest.raises(UserError, match=r"^--vary: down.rate_mbps=1e\+1: must be written otherwise: with 1e-1, too, "):
+        varied("down.rate_mbps=1e+1,1e-1")
+
+
 def test_a_stand_in_keeps_the_points_apart() -> None:
     comparison = varied("down.loss_pct=0,1", links="lte")
     names = []

@@ -9,7 +9,7 @@ import pytest
 
 from lab.backends.backend import Site
 from lab.base.errors import UserError
-from lab.commands.doctor import available_bytes
+from lab.commands.doctor import available_bytes, examine
 from lab.links.draw import Link
 from lab.links.steps import Steps
 from lab.runs import missing, sizes
@@ -144,3 +144,22 @@ HugePages_Total:       0
 
 def test_memory_that_holds_files_counts_as_available() -> None:
     assert available_bytes(FULL_FILE_CACHE) == 2_623_040 * 1024
+
+
+@pytest.mark.parametrize(
+    ("cache", "access", "found"),
+    [
+        ("file", True, "/file: File exists"),
+        ("file/below", True, "/below: Not a directory"),
+        (".", False, ", read-only"),
+    ],
+)
+def test_a_cache_that_cannot_be_written_is_named_among_what_a_machine_lacks(
+    cache: str, access: bool, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / cache))
+    monkeypatch.setattr("os.access", lambda *_: access)
+    (disk,) = [finding for finding in examine() if finding.name == "disk"]
+    assert not disk.ok
+    assert disk.found.endswith(found)

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from rich.progress import Progress
+from rich.table import Column as RichColumn
 from rich.table import Table as RichTable
 
 from lab.base.console import PlainConsole
@@ -99,6 +100,19 @@ def test_no_text_of_others_reaches_the_terminal_as_an_escape_sequence() -> None:
     assert "\\x1b[2J\\x1b]0;x" in file.getvalue()
     assert all(live not in file.getvalue() for live in ("\x1b[2J", "\x1b]0", "\x9b", "\u202e"))
     assert file.getvalue().endswith("\nthe next line\n")
+
+
+@pytest.mark.parametrize("columns", [0, 5, 40])
+def test_in_a_terminal_of_any_width_no_text_and_no_column_is_lost(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    console = PlainConsole(file=(file := io.StringIO()))
+    cells = RichTable("Sender", *(RichColumn(name, no_wrap=True) for name in ("Chokepoint", "papers' rule", "Mb/s")))
+    cells.add_row("CUBIC", "0 of 1", "0 of 1", "87.8")
+    console.print("a line", soft_wrap=True)
+    console.print(cells)
+    assert all(word in file.getvalue() for word in ("a line", "CUBIC", "Chokepoint", "papers' rule", "87.8"))
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from lab.base import paths
 from lab.base.errors import UserError
+from lab.commands import prepare
 from lab.commands.cli import app
 from lab.images import image
 from lab.images.refused import refused
@@ -16,6 +18,7 @@ from lab.kernel import build
 from lab.kernel.recipe import Recipe
 from lab.kernel.sockets import HEADER, with_socket_bytes
 from lab.kernel.versions import VERSIONS
+from lab.runs import cluster
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """
@@ -48,6 +51,7 @@ def tarball(folder: Path, files: dict[str, str]) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
         file.chmod(0o755)
+    (folder / "linux").mkdir(exist_ok=True)
     packed = folder / "linux.tar"
     with tarfile.open(packed, "w") as tar:
         tar.add(folder / "linux", "linux")
@@ -82,17 +86,46 @@ def test_the_first_error_of_the_compiler_and_the_log_are_reported(
     assert "elsewhere" in log.read_text()
 
 
-def test_a_patch_that_does_not_apply_and_a_tarball_that_is_none_are_reported_with_the_log(
+def test_a_patch_that_does_not_apply_and_a_tarball_that_is_cut_off_are_reported_with_the_log(
     tmp_path: Path, own_cache: Path
 ) -> None:
-    reported = failure(broken_kernel(tmp_path))
+    source = broken_kernel(tmp_path)
+    reported = failure(source)
     assert reported.startswith("build: patch 0001-um-")
     assert str(own_cache) in reported
-    file = tmp_path / "linux.tar.xz"
-    file.write_text("not a tarball\n")
-    reported = failure(file)
+    source.write_bytes(source.read_bytes().partition(b"nowhere")[0])
+    reported = failure(source)
     assert reported.startswith("build: tar: ")
     assert str(own_cache) in reported
+
+
+NO_SOURCE, NO_ADDRESS = "a kernel source tarball", "tcp://HOST:PORT or tls://HOST:PORT"
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "rule"),
+    [
+        ("run geo", "source", "gone.tar", NO_SOURCE),
+        ("run geo", "source", str(paths.LAB), NO_SOURCE),
+        ("run geo --vary seed=1,2", "source", __file__, NO_SOURCE),
+        ("kernel build", "source", __file__, NO_SOURCE),
+        ("run geo", "scheduler", "nope", NO_ADDRESS),
+        ("run geo --vary seed=1,2", "scheduler", "nope", NO_ADDRESS),
+        ("reproduce geo", "scheduler", "nope", NO_ADDRESS),
+        ("run geo", "scheduler", "tcp://127.0.0.1:1", "a dask scheduler that replies: "),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_built(
+    command: str, option: str, value: str, rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepare, "ensure_built", lambda *_: pytest.fail("it is built"))
+    monkeypatch.setattr(cluster, "REPLY_S", 1)
+    for name in ("CACHE", "RESULTS"):
+        monkeypatch.setenv(f"LAB_{name}", str(tmp_path / name))
+    with pytest.raises(UserError) as refused:
+        CliRunner().invoke(app, [*command.split(), f"--{option}", value], catch_exceptions=False)
+    assert str(refused.value).startswith(f"command line: {option}={value}: must be {rule}")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_option_that_the_source_does_not_keep_is_named(
@@ -118,7 +151,7 @@ def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builde
     file = tmp_path / "linux.tar"
     folders: set[Path] = set()
     for content in ("one", "two"):
-        file.write_text(content)
+        tarball(tmp_path, {"Makefile": content})
         for recipe in (Recipe(tarball=file), Recipe("6.1", file), Recipe(tarball=file, sanitize=True)):
             folders.update(build._folders(builder, recipe, recipe.source()))
     assert len(folders) == 2 * 3 * 2
@@ -162,7 +195,7 @@ def test_the_default_kernel_alone_is_laid_out_by_a_profile(tmp_path: Path) -> No
         members = packed.getmembers()
     assert len(members) > 500
     assert all(each.isfile() and re.fullmatch(r"(?:[\w-]+/)+[\w-]+\.gcda", each.name) for each in members)
-    others = [Recipe("6.1"), Recipe("large-sockets"), Recipe(sanitize=True), Recipe(tarball=tmp_path / "linux.tar")]
+    others = [Recipe("6.1"), Recipe("large-sockets"), Recipe(sanitize=True), Recipe(tarball=tarball(tmp_path, {}))]
     assert not any(other.profile for other in others)
 
 

@@ -63,6 +63,7 @@ def test_everything_in_the_checkout_loads_and_a_scenario_may_be_a_file_anywhere(
         ({"rivals": [{"cca": "cubic"}]}, "mine.yml: topology=path: must be one with lab.rival-sender and"),
         ({"rivals": [{"cca": "cubic", "count": 64}]}, "must be a scenario of at most 63 rivals"),
         ({"rivals": [{"cca": "cubic", "start_s": 45}]}, "must be a scenario whose start_s of rivals is below its"),
+        ({"rival": ""}, "mine.yml: rival=: must be some text"),
         ({"rivals": [{"cca": "cubic"}], "rival": "bbr"}, "must be a scenario with rival or rivals, not with both"),
         (
             {"rivals": [{"cca": "cubic"}, {"cca": "bbr"}], "topology": "dumbbell", "pacing": None},

@@ -53,8 +53,13 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
             got = small_file.read(SYS / name / "parameters" / key).strip()
         except OSError:
             raise NodeError(f"module {name}: {key}: must be a readable parameter: module_param(.., 0444)") from None
-        if str(value) not in (got, FLAGS.get(got)):
+        if not shown_as(got, value):
             raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
+
+
+def shown_as(got: str, value: int | str) -> bool:
+    """Return whether a parameter has this value, by what the kernel shows of it."""
+    return str(value) in (got, FLAGS.get(got))
 
 
 def load_all(names: Iterable[str]) -> None:

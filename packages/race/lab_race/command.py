@@ -69,9 +69,10 @@ class Request:
     def senders(self) -> dict[str, Cca]:
         """Return the senders that are named."""
         names = [name.strip() for name in self.cca.split(",")]
-        if len(set(names)) < len(names):
+        senders = {name: load_cca(name, COMMAND_LINE, "cca") for name in names}
+        if len(senders) < len(names):
             raise field_error(COMMAND_LINE, "cca", self.cca, "senders that are named once")
-        return {name: load_cca(name, COMMAND_LINE, "cca") for name in names}
+        return senders
 
     def require_bounds(self) -> None:
         """Refuse no trials, and trials that never end."""

@@ -34,10 +34,11 @@ NAMES = (*RECORDED, *WIRES)
 def links(given: str | None, duration_s: int | None, folder: Path) -> list[Link]:
     """Return the links that are named, else all; the profiles of wires are written into a folder."""
     names = [name.strip() for name in given.split(",")] if given else list(NAMES)
+    found = [_link(name, duration_s, folder) for name in names]
     for number, name in enumerate(names):
         if name in names[:number]:
             raise field_error(COMMAND_LINE, "links", name, "a link that is named once")
-    return [_link(name, duration_s, folder) for name in names]
+    return found
 
 
 def _link(name: str, duration_s: int | None, folder: Path) -> Link:
