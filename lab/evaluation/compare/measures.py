@@ -178,7 +178,7 @@ def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key
     times = {(cca, trial): had[place] for cca, trial, had in trials.select("cca", "trial", "download_s").rows()}
     if all(time_s is None for time_s in times.values()):
         return {}
-    ended_s = {(trial.cca, trial.number): trial.meta["flows"][0]["end_s"] for trial in stored.run.trials}
+    ended_s = {(trial.cca, trial.number): float(trial.meta["flows"][0]["end_s"]) for trial in stored.run.trials}
     return {key: ended_s[key] if time_s is None else time_s for key, time_s in times.items()}
 
 

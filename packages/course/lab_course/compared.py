@@ -20,7 +20,7 @@ def object_s(size_bytes: int) -> Value:
 
     def value(ran: Ran) -> float | None:
         had = digest(copy(ran.trial))["download_s"][size_bytes // OBJECT_BYTES - 1]
-        return ran.trial.meta["flows"][0]["end_s"] if had is None else had
+        return float(ran.trial.meta["flows"][0]["end_s"]) if had is None else had
 
     return value
 
