@@ -4,7 +4,6 @@
 import csv
 import os
 import re
-from copy import copy
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -21,7 +20,6 @@ from lab.evaluation.compare.measures import PRIMARY, Values, values
 from lab.evaluation.compare.ranks import RankedPlace
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.judged import OUTCOMES
-from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
 from lab.report.compare.ranked import Ranked, ranked
 from lab.report.compare.sentences import sentences
@@ -257,23 +255,6 @@ def test_a_comparison_without_a_valid_trial_is_written_and_says_why(
     ranks = (written[0] / "ranks.txt").read_text()
     assert f"GEO, modelled: no result: none of its {TRIALS * len(SENDERS)} trials is valid." in ranks
     assert "CUBIC without HyStart" in ranks
-
-
-def test_the_mean_wait_is_that_of_the_modelled_queue(compared: Compared) -> None:
-    geo = compared[1][0]
-    assert geo.stored
-    trial = next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain")
-    drain_ms = trial.qdisc["backlog_bytes"].mean() * 8 / 8e6 * 1e3  # type: ignore[operator]
-    assert mean_wait_ms(trial) == pytest.approx(drain_ms, rel=0.02)
-    assert values(geo.stored)["queueing"]["cubic_plain"][0] == mean_wait_ms(trial)
-
-
-def test_a_wait_that_ends_long_after_the_download_is_whole_on_a_link_that_does_not_change(compared: Compared) -> None:
-    geo = compared[1][0]
-    assert geo.stored
-    trial = copy(next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain"))
-    trial.qdisc = trial.qdisc.with_columns(backlog_bytes=pl.lit(30_000_000, pl.Int64))
-    assert mean_wait_ms(trial) == pytest.approx(30_000)  # 8 Mb/s: a megabyte a second
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 
 import io
 import json
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 import typer
 from rich.console import Console
@@ -17,7 +19,8 @@ from lab.base.errors import UserError
 from lab.commands.expect import Expected, conclude
 from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.expect import judged, read, require_known
-from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of
+from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of, values
+from lab.judge.queueing import mean_wait_ms
 from lab.judge.stored import Stored
 from lab.report.compare import worst
 from lab.report.compare.cells import labels
@@ -62,6 +65,23 @@ def test_harm_decides_where_a_rival_takes_part_and_an_unknown_measure_is_refused
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return store(tmp_path_factory.mktemp("results"), 5)
+
+
+def test_the_mean_wait_is_that_of_the_modelled_queue(compared: Compared) -> None:
+    geo = compared[1][0]
+    assert geo.stored
+    trial = next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain")
+    drain_ms = trial.qdisc["backlog_bytes"].mean() * 8 / 8e6 * 1e3  # type: ignore[operator]
+    assert mean_wait_ms(trial) == pytest.approx(drain_ms, rel=0.02)
+    assert values(geo.stored)["queueing"]["cubic_plain"][0] == mean_wait_ms(trial)
+
+
+def test_a_wait_that_ends_long_after_the_download_is_whole_on_a_link_that_does_not_change(compared: Compared) -> None:
+    geo = compared[1][0]
+    assert geo.stored
+    trial = copy(next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain"))
+    trial.qdisc = trial.qdisc.with_columns(backlog_bytes=pl.lit(30_000_000, pl.Int64))
+    assert mean_wait_ms(trial) == pytest.approx(30_000)  # 8 Mb/s: a megabyte a second
 
 
 def test_the_scorecard_claims_only_what_a_trial_tested_on_the_link_that_it_needs(compared: Compared) -> None:
