@@ -82,6 +82,7 @@ def test_clean_without_the_cache_leaves_a_users_folder_alone(tmp_path: Path, mon
     # in the machine's own, a killed command may have left some
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "home"))
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))  # those of whoever runs the test stay
     assert list(tidy(with_cache=False)) == []
     assert set((tmp_path / "home").rglob("*")) == before
 
