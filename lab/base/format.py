@@ -24,6 +24,11 @@ def few(hits: int, trials: int) -> str:
     return f"{hits} of {trials}" if trials < FEW else f"{100 * hits / trials:.0f} %"
 
 
+def trials_text(count: int) -> str:
+    """Name a number of trials."""
+    return "1 trial" if count == 1 else f"{count} trials"
+
+
 def mean(row: Mapping[str, Any], name: str, digits: int) -> str:
     """Format a mean, with its standard deviation where the row has one: with a decimal more where that shows it."""
     value, spread = row.get(name), row.get(f"{name}_sd")

@@ -21,7 +21,10 @@ from lab.base.paths import REPO
 
 JOIN_S = 5
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-OWN = {"POLARS_MAX_THREADS": "1", "PYTHONSAFEPATH": "1"}  # no module comes from the current folder: a stranger's?
+VARIABLES = {
+    "POLARS_MAX_THREADS": "1",  # read when polars is imported: each processor has a worker
+    "PYTHONSAFEPATH": "1",  # no module comes from the current folder, which may be a stranger's
+}
 SPAWN = get_context("spawn")
 Work = Callable[[Any], Any]  # of a module, since workers are spawned
 _is_worker = False  # whether this process is one
@@ -89,15 +92,15 @@ def end_with_parent(parent: int) -> None:
 @contextmanager
 def _surroundings() -> Iterator[None]:
     """Let a process that starts in the block ignore Ctrl-C from its first instruction on, with variables of its own."""
-    usual = {name: os.environ[name] for name in OWN.keys() & os.environ.keys()}
-    os.environ.update(OWN)
+    usual = {name: os.environ[name] for name in VARIABLES.keys() & os.environ.keys()}
+    os.environ.update(VARIABLES)
     resource_tracker.ensure_running()  # otherwise multiprocessing starts it here, and unblocks SIGINT
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        for name in OWN:
+        for name in VARIABLES:
             os.environ.pop(name)
         os.environ.update(usual)
 

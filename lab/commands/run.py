@@ -19,6 +19,7 @@ from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.command_line import COMMAND_LINE, USUAL_CCAS, names
 from lab.base.errors import UserError, field_error, going_on
+from lab.base.format import trials_text
 from lab.base.workers import one_pool
 from lab.commands.cli_options import resumed_command
 from lab.commands.first_use import prepared, refuse
@@ -143,8 +144,9 @@ def _going_on(experiment: Experiment, older: set[Path]) -> str | None:
 def require_results(stored: OpenRun, console: Console) -> None:
     """Print why trials gave no result; exit status 1 where there are such."""
     if failures := stored.failures:
-        count = "1 trial" if len(failures) == 1 else f"{len(failures)} trials"
-        console.print(f"{count} gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False)
+        console.print(
+            f"{trials_text(len(failures))} gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False
+        )
         say(console, "\n".join(failures))
         others = "the others are" if Run(stored.folder).trials else "no trial is"
         say(console, f"{others} stored in {stored.folder}: go on with --resume")

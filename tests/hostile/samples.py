@@ -24,7 +24,9 @@ from quic_logs import event as qlog_event
 from test_import_capture import download
 from test_import_capture import written as capture
 from test_import_fuzz import SMALL
-from test_import_sender_logs import EVENTS, SS, info, ndt7, qlog
+from test_import_ndt7 import info, ndt7
+from test_import_qlog import EVENTS, qlog
+from test_import_ss import SS
 from test_stack_qlog import BY_LOSS, BY_STATE, BY_THRESHOLD, FORMS, document
 from whatif_captures import Download, Known, ack_log
 from whatif_captures import written as whatif_capture

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars.testing.parametric import dataframes
 from pyarrow import parquet
 
-from lab.base.worker import OWN
+from lab.base.worker import VARIABLES
 from lab.tables.columns import Described, schema
 from lab.tables.pieces import MOST_ROWS
 from lab.tables.stored_parquet import write_exact, write_table
@@ -87,7 +87,7 @@ def test_memory_per_frame_lets_600_s_of_geo_be_decoded_and_every_frame_is_stored
     folder = tmp_path / "trial"
     long_trial.write(folder, FRAMES)
     argv = [sys.executable, "-m", "tests.long_trial", str(folder)]
-    printed = subprocess.run(argv, capture_output=True, text=True, check=True, env=os.environ | OWN).stdout
+    printed = subprocess.run(argv, capture_output=True, text=True, check=True, env=os.environ | VARIABLES).stdout
     stored = pl.scan_parquet(folder / "packets.parquet").select(pl.len()).collect().item()
     shutil.rmtree(folder)  # hundreds of megabytes
     assert stored > 0.99 * FRAMES

@@ -92,7 +92,8 @@ MEASURES = (
         "queueing",
         "Queueing delay",
         "Queue (ms)",
-        "mean wait at the bottleneck over the download, from its sampled queue",
+        "mean wait at the bottleneck over the download, from its sampled queue; on a link that changes, a wait counts "
+        "until 10 s after the download",
         "ms",
     ),
     Measure(

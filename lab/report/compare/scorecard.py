@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.base.format import number
+from lab.base.format import number, trials_text
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, REFERENCE
 from lab.evaluation.compare.results import LinkResult
@@ -115,8 +115,8 @@ def _fairness(comparison: Comparison, found: Sequence[LinkResult]) -> Seen | Non
         ]
         if rates:
             first, second = (mean_of([pair[place] for pair in rates]) for place in (0, 1))
-            count = "1 trial" if len(rates) == 1 else f"{len(rates)} trials"
-            lines.append(f"{each.link.title}: {number(first, 1)} and {number(second, 1)} Mb/s, {count}")
+            shown = f"{number(first, 1)} and {number(second, 1)} Mb/s, {trials_text(len(rates))}"
+            lines.append(f"{each.link.title}: {shown}")
     return ("in part", "two downloads of the same sender that begin together", lines) if lines else None
 
 

@@ -122,9 +122,9 @@ def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
     kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(row["exit_class"], "not judged")
     against, left_s = _against_queue(row["exit_s"], moments.lasting_s), significant(row["exit_s"], 2)
     signals = (("loss", moments.loss_s), ("mark", moments.mark_s))
-    came = [f"the first {signal} came at {significant(t_s, 2)} s" for signal, t_s in signals if t_s is not None]
-    told = ", ".join(came) or "nothing was lost"
-    return f"{label} left slow start at {left_s} s (cause: {row['exit_cause']}){against}: {kind}; {told}."
+    firsts = [f"the first {signal} came at {significant(t_s, 2)} s" for signal, t_s in signals if t_s is not None]
+    came = ", ".join(firsts) or "nothing was lost"
+    return f"{label} left slow start at {left_s} s (cause: {row['exit_cause']}){against}: {kind}; {came}."
 
 
 def _against_queue(exit_s: float, full_s: float | None) -> str:

@@ -9,6 +9,8 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+from lab.traces.recording import Recording
+
 Timed = tuple[float, bytes]
 
 CLIENT, SERVER = "192.0.2.2", "192.0.2.1"
@@ -82,3 +84,23 @@ def pcapng(file: Path, packets: list[Timed], interfaces: list[tuple[int, int]]) 
         data += block(6, head + frame)
     file.write_bytes(data)
     return file
+
+
+PLAIN = download()
+TAG = struct.pack(">HH", 0x8100, 7)
+
+
+def vlan(packet: bytes) -> bytes:
+    return bytes(12) + TAG + TAG + b"\x08\x00" + packet
+
+
+def cooked2(packet: bytes, interface: int = 2, direction: int = 0) -> bytes:
+    return struct.pack(">HHIHBB8s", 0x0800, 0, interface, 1, direction, 6, bytes(8)) + packet
+
+
+def rates(recording: Recording) -> tuple[float, float]:
+    frame = recording.frame
+    return sum(frame["rate_down_mbps"]) / len(frame), frame["rtt_ms"].drop_nulls()[0]
+
+
+PLAIN_RATES = (1.0123733333333333, 50.0)  # over 0.6 s; 1.2 Mb/s while it lasts

@@ -12,8 +12,10 @@ from test_import_capture import download
 from test_import_capture import written as capture
 from test_import_iperf3 import interval, iperf3_test
 from test_import_made import BULK, LUMOS, STATUS, irtt, lumos, trip
+from test_import_ndt7 import info, ndt7
 from test_import_ping import HEAD, answer, tail
-from test_import_sender_logs import EVENTS, SS, info, ndt7, qlog
+from test_import_qlog import EVENTS, qlog
+from test_import_ss import SS
 
 from lab.base.errors import UserError
 from lab.base.paths import REPO

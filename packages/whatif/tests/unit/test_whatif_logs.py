@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from lab_whatif import logs
 from lab_whatif.measures import measured
-from test_import_sender_logs import SACKED, SS, info, ndt7, qlog, sent
-from test_import_sender_logs import acked as acknowledged
+from test_import_ndt7 import SACKED_NDT7, info, ndt7
+from test_import_qlog import acked as acknowledged
+from test_import_qlog import qlog, sent
+from test_import_ss import SACKED_SS, SS
 from typer.testing import CliRunner
 from whatif_captures import MSS, Download, Known, ack_log
 
@@ -63,7 +65,7 @@ def test_a_log_with_long_pauses_is_refused(tmp_path: Path) -> None:
         logs.inferred_of(file, logs.read(file))
 
 
-@pytest.mark.parametrize("text", SACKED.values(), ids=SACKED)
+@pytest.mark.parametrize("text", [SACKED_SS, SACKED_NDT7], ids=["ss", "ndt7"])
 def test_what_fills_a_hole_bounds_no_capacity(tmp_path: Path, text: str) -> None:
     file = tmp_path / "log"
     file.write_text(text)
