@@ -31,9 +31,9 @@ def figure(offsets: pl.DataFrame, min_rtt_ms: float, moments: Moments, sender: S
 
 def draw(subject: Subject) -> Drawing | None:
     """Draw the figure of one trial; none when its capture shows no RTT."""
-    if subject.min_rtt_ms is None:
+    if subject.evidence.min_rtt_ms is None:
         return None
-    drawn = figure(subject.offsets, subject.min_rtt_ms, subject.moments_by(RULE.name), subject.sender)
+    drawn = figure(subject.offsets, subject.evidence.min_rtt_ms, subject.moments_by(RULE.name), subject.sender)
     rule = "Above twice the minimum RTT the link is full; at capacity where it was last below half of that RTT"
     alt = f"One-way latency offset over time, at most {largest(subject.offsets['offset_ms']) or 0:.0f} ms."
     return Drawing(drawn, f"One-way latency offset at the client. {rule}. {subject.title}", f"{alt} {subject.title}")

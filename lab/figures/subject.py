@@ -11,10 +11,10 @@ import polars as pl
 
 from lab.figures.moments import Moments
 from lab.figures.style import Sender
-from lab.judge import median_throughput, rtt
 from lab.judge.ack_stream import ack_stream
 from lab.judge.registry import LASTING, TRUTH, TRUTHS, label, rule_of
 from lab.judge.representative import representatives
+from lab.judge.rule import Evidence
 from lab.judge.rules import latency_offset
 from lab.judge.search_replay import PRINTED, SearchParams, replay
 from lab.judge.slow_start import first_exit
@@ -64,25 +64,14 @@ class Subject:
         return self.trial.parameter("threshold_pct") if self.own_bins.height else None
 
     @cached_property
-    def min_rtt_ms(self) -> float | None:
-        """From the client's capture."""
-        return rtt.min_rtt_ms(self.trial.packets, FLOW)
+    def evidence(self) -> Evidence:
+        """What rules judge the trial from."""
+        return Evidence(self.trial, first_exit(self.trial.exits, FLOW), self.moments.loss_s)
 
     @cached_property
     def offsets(self) -> pl.DataFrame:
         """Latency offset of each data segment."""
         return latency_offset.offsets(self.trial.packets, FLOW)
-
-    @cached_property
-    def throughput(self) -> pl.DataFrame:
-        """Throughput in 15 ms intervals."""
-        return median_throughput.throughput(self.trial.packets, FLOW)
-
-    @property
-    def exit_bitrate_mbps(self) -> float | None:
-        """Return cwnd * MSS / RTT at the exit."""
-        left = first_exit(self.trial.exits, FLOW)
-        return left.bitrate_mbps(self.trial.meta["mss_bytes"]) if left else None
 
     def moments_by(self, rule: str) -> Moments:
         """Return the moments with the capacity by another rule than the scenario's."""

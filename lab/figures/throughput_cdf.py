@@ -50,15 +50,15 @@ def draw(subject: Subject) -> Drawing:
     name = f"{subject.sender.label}, trial {subject.trial.number}"
     intervals = f"{median_throughput.INTERVAL_TEXT} intervals"
     caption = f"Throughput at the client in {intervals}, cumulative. {name}: {words}."
-    return Drawing(figure(subject.throughput, rates, subject.moments.exit_s, subject.sender), caption, caption)
+    return Drawing(figure(subject.evidence.throughput, rates, subject.moments.exit_s, subject.sender), caption, caption)
 
 
 def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | None]:
     """In the order of RATES."""
     return (
-        median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s),
-        subject.exit_bitrate_mbps,
-        median_first_second_mbps(subject.throughput),
+        median_throughput.median_after_mbps(subject.evidence.throughput, subject.moments.exit_s),
+        subject.evidence.exit_bitrate_mbps,
+        median_first_second_mbps(subject.evidence.throughput),
     )
 
 

@@ -31,10 +31,10 @@ def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments
 
 def draw(subject: Subject) -> Drawing:
     """Draw the figure of one trial."""
-    median_mbps = median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s)
+    median_mbps = median_throughput.median_after_mbps(subject.evidence.throughput, subject.moments.exit_s)
     what = f"Throughput at the client in intervals of {median_throughput.INTERVAL_TEXT}, over time"
     summary = "no median after slow start" if median_mbps is None else f"median after slow start {median_mbps:.1f} Mb/s"
-    drawn = figure(subject.throughput, median_mbps, subject.moments, subject.sender)
+    drawn = figure(subject.evidence.throughput, median_mbps, subject.moments, subject.sender)
     return Drawing(drawn, f"{what}; {summary}. {subject.title}", f"{what}; {summary}. {subject.title}")
 
 

@@ -9,7 +9,7 @@ import json
 import struct
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,15 +68,14 @@ def begun(plan: "Plan", request: "FlowPlan", _far: object = None, *, folder: Pat
     if "workload" in request:
         (folder / REQUESTS).write_text(_lines(request["workload"]))
         argv += [f"workload={folder / REQUESTS}", f"objects={folder / CLIENT}"]
-    arrival = FirstDatagram(node, interfaces(plan["topology"], node)[0], request["port"], _least_bytes(request))
-    try:
+    with closing(
+        FirstDatagram(node, interfaces(plan["topology"], node)[0], request["port"], _least_bytes(request))
+    ) as arrival:
         client = flow.Client(argv, node)
         try:
             yield (Requested if "workload" in request else QuicDownload)(request, client, arrival)
         finally:
             client.stop()
-    finally:
-        arrival.close()
 
 
 def _program(request: "FlowPlan", folder: Path) -> list[str]:

@@ -7,7 +7,7 @@ Their commands are whole in the plan. What they print is read for the reason of 
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,15 +102,12 @@ def _status(status: int | None) -> str:
 def begun(plan: "Plan", request: "FlowPlan", _far: object = None) -> Iterator["StackDownload"]:
     """Begin the download; its client does not outlive the block."""
     node = request["receiver"]
-    arrival = FirstData(node, interfaces(plan["topology"], node)[0], request)
-    try:
+    with closing(FirstData(node, interfaces(plan["topology"], node)[0], request)) as arrival:
         client = flow.Client(request["stack"]["client"], node, last_bytes=LAST_BYTES)
         try:
             yield StackDownload(request, client, arrival)
         finally:
             client.stop()
-    finally:
-        arrival.close()
 
 
 class FirstData(FirstDatagram):

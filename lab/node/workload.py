@@ -8,7 +8,7 @@ begins with the size of its response and its own, and is padded. Both ends write
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from select import select
@@ -54,15 +54,12 @@ def begun(plan: "Plan", request: "FlowPlan", _far: object = None, *, folder: Pat
     """Begin the requests; their client does not outlive the block."""
     node = request["receiver"]
     place = (plan["addresses"][request["sender"]], request["port"])
-    arrival = Arrival(node, interfaces(plan["topology"], node)[0], request["port"])
-    try:
+    with closing(Arrival(node, interfaces(plan["topology"], node)[0], request["port"])) as arrival:
         client = End(node, workload_ends.fetch, place, request["workload"], folder / CLIENT)
         try:
             yield Requested(request, client, arrival)
         finally:
             client.stop()
-    finally:
-        arrival.close()
 
 
 class End:

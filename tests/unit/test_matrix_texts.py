@@ -62,8 +62,8 @@ def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
         (
             "chokepoint",
             pair(1.0, 1.0, 1.0, pairs=3),
-            "cubic",  # 1 - 0.05 ** (1 / 3)
-            f"{MINUS}100 points in each of 3 trials: the chance of another value is below 63 %",
+            "cubic",  # 1 - 0.05 ** (1 / 3): 63.2 %
+            f"{MINUS}100 points in each of 3 trials: the chance of another value is below 64 %",
         ),
         ("throughput", pair(2.0, None, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s"),
@@ -84,6 +84,9 @@ def test_a_difference_has_its_sign_as_seen_from_the_sender_its_interval_and_its_
     [
         ("throughput", pair(-1.0, -3.0, 1.0), "at most 3.0 Mb/s apart"),
         ("throughput", pair(1.0, -1.0, 3.0), "at most 3.0 Mb/s apart"),
+        ("throughput", pair(1.0, -1.0, 3.01), "at most 3.1 Mb/s apart"),  # a bound is rounded up
+        ("retransmits", pair(0.5, 0.0, 1.25), "at most 2 packets apart"),
+        ("object_100000", pair(0.0, -0.0001, 0.0), "at most 0.001 s apart"),
         ("throughput", pair(0.0, 0.0, 0.0), "alike in every trial"),
         ("throughput", pair(1.0, None, 2.0), "too few trials for an interval"),
         ("throughput", pair(1.0, 0.0, None), "too few trials for an interval"),

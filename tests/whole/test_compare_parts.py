@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of a comparison: measures, method, RFC 9743's scorecard, its worst trials, and what a CI expects of it."""
+"""Parts of a comparison: measures, method, RFC 9743's scorecard, and its worst trials."""
 
-import io
 import json
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-import typer
-from rich.console import Console
 
 from lab.base.errors import UserError
-from lab.commands.expect import Expected, conclude
 from lab.evaluation.compare.campaign import looks_of
-from lab.evaluation.compare.expect import judged, read, require_known
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of, values
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.stored import Stored
@@ -31,7 +25,7 @@ from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.compared import Compared, store
-from tests.stored_run import change, rewrite, store_run
+from tests.stored_run import change, rewrite, sign, store_run
 
 
 def test_more_is_better_of_shares_and_throughput_only_and_an_object_is_named_after_its_size() -> None:
@@ -129,6 +123,42 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_where_they_are(compare
         assert all(row.ran.endswith("on one link") for row in seen.values() if row.section in expected)
 
 
+@pytest.mark.parametrize(
+    ("queue", "sections"),
+    [
+        ({"kind": "fq"}, set()),
+        ({"kind": "policer"}, set()),
+        ({"kind": "pie"}, {"7.1"}),
+        ({"kind": "disturb", "hold_every_pkts": 0, "copy_every_pkts": 50}, set()),
+        ({"kind": "disturb", "hold_every_pkts": 50, "hold_pkts": 8}, {"7.7"}),
+    ],
+)
+def test_a_queue_counts_for_what_it_does(
+    compared: Compared, tmp_path: Path, queue: dict[str, Any], sections: set[str]
+) -> None:
+    comparison, (geo, _) = compared
+    run = store_run(tmp_path, 1, senders=("search",))
+    change(run, profile={"down": {"queue": queue}})
+    rows = scorecard(comparison, [replace(geo, stored=Stored.of(Run(run)))])
+    assert {row.section for row in rows if row.state != NOT_RUN} & {"6.1", "7.1", "7.7"} == sections
+
+
+@pytest.mark.parametrize(
+    ("loss_pct", "state"), [([29.9, 29.9], NOT_RUN), ([0.0, 100.0], NOT_RUN), ([30.0, 50.0], "in part")]
+)
+def test_heavy_loss_is_tested_where_a_link_always_loses_so_much(
+    compared: Compared, tmp_path: Path, loss_pct: list[float], state: str
+) -> None:
+    comparison, (geo, _) = compared
+    run = store_run(tmp_path, 1, senders=("search",))
+    (trial,) = Run(run).trials
+    steps = pl.DataFrame({"quantity": "up.loss_pct", "t_s": [0.0, 5.0], "value": loss_pct})
+    pl.concat([trial.table("link"), steps]).write_parquet(trial.path / "link.parquet")
+    sign(trial.path / "link.parquet")
+    rows = scorecard(comparison, [replace(geo, stored=Stored.of(Run(run)))])
+    assert {row.section: row.state for row in rows}["5.1.1"] == state
+
+
 def test_harm_to_another_download_is_in_the_scorecard_where_it_was_measured(compared: Compared) -> None:
     comparison, (geo, wired) = compared
     values = {**wired.values, "harm": wired.values[PRIMARY]}
@@ -204,67 +234,3 @@ def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explaine
 def test_how_far_a_sender_is_behind_is_a_share_of_the_larger_value(own: float, other: float, behind: float) -> None:
     found: Any = SimpleNamespace(values={"throughput": {"a": [own], "b": [other]}})
     assert worst._behind(found, BY_NAME["throughput"], "a", "b", 0) == behind
-
-
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        ("geo chokepoint >= cubic", '"LINK: MEASURE OPERATOR SENDER"'),
-        ("geo: chokepoint = cubic", '"LINK: MEASURE OPERATOR SENDER"'),
-        ("geo: speed >= cubic", "of a measure: chokepoint, "),
-        ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
-        ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
-    ],
-)
-def test_what_cannot_be_expected_is_refused_before_anything_runs(compared: Compared, text: str, rule: str) -> None:
-    with pytest.raises(UserError, match=r"command line: expect=.*: must be ") as refused:
-        require_known([read(text)], compared[0])
-    assert rule in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [
-        ("geo: throughput >= search", True),
-        ("geo: throughput > search", False),
-        ("geo: throughput > 0.5", True),
-        ("geo: throughput < 0.5", False),
-        ("geo: harm <= cubic", False),  # it has no value without a rival
-    ],
-)
-def test_means_of_the_valid_trials_decide(compared: Compared, text: str, holds: bool) -> None:
-    (row,) = judged([read(text)], ["search"], compared[1])
-    assert (row.holds, row.link, row.subject) == (holds, "geo", "search")
-    assert row.found.startswith("search ")
-
-
-def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:
-    both = tuple(map(read, ("geo: throughput > 0.5", "wired: throughput < 0.5")))
-    expected = Expected(both, tmp_path / "found.json", tmp_path / "found.xml")
-    printed = io.StringIO()
-    with pytest.raises(typer.Exit) as end:
-        conclude(expected, ["search"], compared[1], Console(file=printed, width=200))
-    assert end.value.exit_code == 1
-    assert [line.split()[0] for line in printed.getvalue().splitlines()] == ["holds", "FAILS"]
-    assert [row["holds"] for row in json.loads((tmp_path / "found.json").read_text())] == [True, False]
-    suite = ElementTree.parse(tmp_path / "found.xml").getroot()  # noqa: S314 (our own)
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert [case.get("classname") for case in suite if case.find("failure") is not None] == ["wired"]
-
-
-@pytest.mark.parametrize(
-    ("texts", "folder", "line"),
-    [
-        (("geo: throughput > 0.5",), "nosuch", "junit=.*/nosuch/found.xml: must be in a folder that can be written"),
-        ((), "", "junit=.*found.xml: must be used with --expect"),
-    ],
-)
-def test_a_file_of_no_expectation_or_in_no_folder_is_refused_before_any_trial(
-    tmp_path: Path, texts: tuple[str, ...], folder: str, line: str
-) -> None:
-    with pytest.raises(UserError, match=line):
-        Expected(tuple(map(read, texts)), junit=tmp_path / folder / "found.xml")
-
-
-def test_all_that_hold_are_no_failure(compared: Compared) -> None:
-    conclude(Expected((read("geo: throughput > 0.5"),)), ["search"], compared[1], Console(file=io.StringIO()))

@@ -8,7 +8,7 @@ the capture and the sender's kernel; iperf3's own result is a cross-check where 
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lab.node.measure import counters
@@ -105,12 +105,9 @@ def begun(plan: "Plan", request: "FlowPlan", far: Any = None) -> Iterator[Downlo
     """Begin one of a plan's downloads; its client does not outlive the block. `far` runs it where its TCP is afar."""
     node = request["receiver"]
     argv = flow.client(request, plan["addresses"][request["sender"]])
-    arrival = Arrival(node, interfaces(plan["topology"], node)[0], request["port"])
-    try:
+    with closing(Arrival(node, interfaces(plan["topology"], node)[0], request["port"])) as arrival:
         client = far.client(argv) if far else flow.Client(argv, node, plan["preload"])
         try:
             yield Download(request, client, arrival)
         finally:
             client.stop()
-    finally:
-        arrival.close()

@@ -17,10 +17,13 @@ from lab.evaluation.compare.measures import BY_NAME, REFERENCE
 from lab.evaluation.compare.results import LinkResult
 from lab.report.compare.cells import labels
 from lab.report.matrix.texts import mean_of, rank_text, value_text
+from lab.tables.stored_trial import Trial
 
 NOT_RUN = "not run"
 FIFO = ("bfifo", "pfifo")
+AQM = ("cake", "codel", "fq_codel", "pie", "red")  # other kinds divide, delay or disturb what passes
 HIGH_RTT_MS = 400.0  # of a path with high delay: a geostationary one's least round trip is about 480 ms
+HEAVY_LOSS_PCT = 30.0
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,22 @@ def scorecard(comparison: Comparison, found: Sequence[LinkResult]) -> list[Crite
     return rows
 
 
-def _measured(measure: str, state: str, what: str, chosen: Callable[[LinkResult], bool]) -> Look:
+def _alone(found: LinkResult) -> bool:
+    return not found.link.rival
+
+
+def _measured(measure: str, what: str, chosen: Callable[[LinkResult], bool] = _alone, state: str = "in part") -> Look:
     """Return a look at a measure on some of the links."""
 
     def look(comparison: Comparison, found: Sequence[LinkResult]) -> Seen | None:
-        links = [each for each in found if measure in each.values and chosen(each)]
-        lines = [_line(comparison, each, measure) for each in links]
-        on = "one link" if len(links) == 1 else f"{len(links)} links"
+        lines = [_line(comparison, each, measure) for each in found if measure in each.values and chosen(each)]
+        on = "one link" if len(lines) == 1 else f"{len(lines)} links"
         return (state, f"{what}, on {on}", lines) if lines else None
 
-    return lambda comparison, found: seen if (seen := look(comparison, found)) and seen[2] else None
+    return look
+
+
+_ran = partial(_measured, "throughput", state="run")
 
 
 def _line(comparison: Comparison, found: LinkResult, measure: str) -> str:
@@ -70,15 +79,31 @@ def _line(comparison: Comparison, found: LinkResult, measure: str) -> str:
     return f"{found.link.title}: " + ", ".join(f"{named[cca]} {values[cca]} (rank {ranks[cca]})" for cca in shown)
 
 
-def _queue(found: LinkResult) -> str:
+def _queue(found: LinkResult) -> Mapping[str, object]:
     assert found.stored
     down: Mapping[str, object] = found.stored.run.meta["profile"].get("down") or {}
     queue = down.get("queue")
-    return str(queue.get("kind", "")) if isinstance(queue, Mapping) else ""
+    return queue if isinstance(queue, Mapping) else {}
 
 
-def _alone(found: LinkResult) -> bool:
-    return not found.link.rival
+def _queued_by(kinds: Sequence[str], found: LinkResult) -> bool:
+    return _queue(found).get("kind") in kinds and _alone(found)
+
+
+def _reorders(found: LinkResult) -> bool:
+    return bool(_queue(found).get("hold_every_pkts")) and _alone(found)
+
+
+def _loses_heavily(found: LinkResult) -> bool:
+    """Return whether a direction of the first trial always loses so large a share, not for a while only."""
+    losses = [trial.link.table.filter(pl.col("quantity").str.ends_with(".loss_pct")) for trial in _first(found)]
+    least = [table.group_by("quantity").agg(pl.col("value").min())["value"].max() for table in losses]
+    return _alone(found) and any(isinstance(pct, float) and pct >= HEAVY_LOSS_PCT for pct in least)
+
+
+def _first(found: LinkResult) -> Sequence[Trial]:
+    assert found.stored
+    return found.stored.run.trials[:1]
 
 
 def _of_kind(names: Sequence[str], found: LinkResult) -> bool:
@@ -87,17 +112,13 @@ def _of_kind(names: Sequence[str], found: LinkResult) -> bool:
 
 def _varies(found: LinkResult) -> bool:
     """Return whether a link's delay changes within a trial, by the steps that its first trial was given."""
-    assert found.stored
-    trials = found.stored.run.trials[:1]
-    steps = [trial.link.table.filter(pl.col("quantity").str.ends_with(".delay_ms")) for trial in trials]
+    steps = [trial.link.table.filter(pl.col("quantity").str.ends_with(".delay_ms")) for trial in _first(found)]
     changes = [table.group_by("quantity").agg(pl.col("value").n_unique())["value"].max() for table in steps]
     return _alone(found) and any(isinstance(count, int) and count > 1 for count in changes)
 
 
 def _is_long(found: LinkResult) -> bool:
-    assert found.stored
-    trials = found.stored.run.trials
-    rtt_ms = mean_of([trial.meta["base_rtt_ms"] for trial in trials[:1]])
+    rtt_ms = mean_of([trial.meta["base_rtt_ms"] for trial in _first(found)])
     return _alone(found) and rtt_ms is not None and rtt_ms >= HIGH_RTT_MS
 
 
@@ -120,86 +141,76 @@ def _fairness(comparison: Comparison, found: Sequence[LinkResult]) -> Seen | Non
     return ("in part", "two downloads of the same sender that begin together", lines) if lines else None
 
 
-def _any(_found: LinkResult) -> bool:
-    return _alone(_found)
-
-
 NO_SUCH = "no trial of this comparison tests it"
 DESIGN = "a question about the design, which no measurement replies to"
+WIRELESS = ("wifi", "lte", "5g", "leo", "geo")
 CRITERIA: tuple[tuple[str, str, str, Look | None], ...] = (
-    ("5.1.1", "Protection against congestion collapse", "no trial with loss as heavy as 30 %", None),
+    (
+        "5.1.1",
+        "Protection against congestion collapse",
+        f"no trial with loss as heavy as {HEAVY_LOSS_PCT:g} %",
+        _measured("throughput", f"one download at a loss of {HEAVY_LOSS_PCT:g} % or more", _loses_heavily),
+    ),
     (
         "5.1.2",
         "Protection against bufferbloat",
         NO_SUCH,
-        _measured("queueing", "in part", "mean wait at the bottleneck over one download", _any),
+        _measured("queueing", "mean wait at the bottleneck over one download"),
     ),
     (
         "5.1.3",
         "Protection against high packet loss",
         NO_SUCH,
-        _measured("retransmits", "in part", "retransmitted segments of one download", _any),
+        _measured("retransmits", "retransmitted segments of one download"),
     ),
     ("5.1.4", "Fairness within the proposed algorithm", "no two downloads of a subject shared a link", _fairness),
     (
         "5.1.5",
         "Short flows",
         NO_SUCH,
-        _measured("object_100000", "in part", "the first 100 kB of a longer download; no flow of its own", _any),
+        _measured("object_100000", "the first 100 kB of a longer download; no flow of its own"),
     ),
     (
         "5.2.1",
         "Existing general-purpose congestion control",
         "no trial next to a CUBIC; the link wired-shared has them",
-        _measured("harm", "in part", "harm to one CUBIC that begins at the same time", lambda _found: True),
+        _measured("harm", "harm to one CUBIC that begins at the same time", lambda _found: True),
     ),
     ("5.2.2", "Real-time congestion control", "no real-time flow", None),
     ("5.2.3", "Short and long flows", "no mix of short and long flows", None),
     ("5.3.1", "Differences with congestion control principles", DESIGN, None),
     ("5.3.2", "Incremental deployment", DESIGN, None),
-    (
-        "6.1",
-        "Paths with tail-drop queues",
-        NO_SUCH,
-        _measured("throughput", "run", "one download", lambda each: _alone(each) and _queue(each) in FIFO),
-    ),
+    ("6.1", "Paths with tail-drop queues", NO_SUCH, _ran("one download", partial(_queued_by, FIFO))),
     ("6.2", "Tunnel behaviour", "no tunnel", None),
-    ("6.3", "Wired paths", NO_SUCH, _measured("throughput", "run", "one download", partial(_of_kind, ("wired",)))),
+    ("6.3", "Wired paths", NO_SUCH, _ran("one download", partial(_of_kind, ("wired",)))),
     (
         "6.4",
         "Wireless paths",
         NO_SUCH,
-        _measured(
-            "throughput",
-            "run",
-            "one download over an emulated wireless link",
-            partial(_of_kind, ("wifi", "lte", "5g", "leo", "geo")),
-        ),
+        _ran("one download over an emulated wireless link", partial(_of_kind, WIRELESS)),
     ),
     (
         "7.1",
         "Active queue management",
         "no link with an AQM",
-        _measured(
-            "throughput", "in part", "one download", lambda each: _alone(each) and _queue(each) not in (*FIFO, "")
-        ),
+        _measured("throughput", "one download", partial(_queued_by, AQM)),
     ),
     ("7.2", "Network circuit breakers", "no circuit breaker", None),
-    (
-        "7.3",
-        "Paths with varying delay",
-        NO_SUCH,
-        _measured("throughput", "run", "one download over a link whose delay changes", _varies),
-    ),
+    ("7.3", "Paths with varying delay", NO_SUCH, _ran("one download over a link whose delay changes", _varies)),
     ("7.4", "Internet of Things and constrained nodes", "no such node", None),
     (
         "7.5",
         "Paths with high delay",
         NO_SUCH,
-        _measured("throughput", "run", f"one download at a round trip of {HIGH_RTT_MS:g} ms or more", _is_long),
+        _ran(f"one download at a round trip of {HIGH_RTT_MS:g} ms or more", _is_long),
     ),
     ("7.6", "Misbehaving nodes", "no such node", None),
-    ("7.7", "Extreme packet reordering", "no link reorders packets", None),
+    (
+        "7.7",
+        "Extreme packet reordering",
+        "no link reorders packets",
+        _measured("throughput", "one download over a link that holds packets back", _reorders),
+    ),
     ("7.8", "Transient events", NO_SUCH, None),
     ("7.9", "Sudden changes in the path", NO_SUCH, None),
     ("7.10", "Multipath transport", "one path only", None),

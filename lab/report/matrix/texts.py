@@ -2,6 +2,7 @@
 """Ranks, values and differences of senders as text, for pages, tables and the terminal."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from statistics import fmean
 
 from lab.base.format import NONE, number
@@ -54,10 +55,8 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     if found.lo is None or found.hi is None:
         return f"{value} {unit}"
     if measure.binary and found.lo == found.hi:
-        chance_pct = _may_differ_pct(found.pairs)
-        return (
-            f"{value} {unit} in each of {found.pairs} trials: the chance of another value is below {chance_pct:.0f} %"
-        )
+        chance_pct = _at_most(_may_differ_pct(found.pairs), 0)
+        return f"{value} {unit} in each of {found.pairs} trials: the chance of another value is below {chance_pct} %"
     bounds = sorted((sign * scale * found.lo, sign * scale * found.hi))
     interval = f"[{_signed(bounds[0], digits)}, {_signed(bounds[1], digits)}]"
     return f"{value} {unit} {interval}, {effect_word(found.effect)} effect"
@@ -76,12 +75,17 @@ def apart_text(measure: Measure, pair: Pair) -> str:
     if measure.binary:
         most = 100 * most or _may_differ_pct(found.pairs)
     unit = "points" if measure.unit == "%" else measure.unit
-    return f"at most {most:,.{_digits(measure, most)}f} {unit} apart" if most else "alike in every trial"
+    return f"at most {_at_most(most, _digits(measure, most))} {unit} apart" if most else "alike in every trial"
 
 
 def _may_differ_pct(alike: int) -> float:
     """Return up to which chance a trial differs from so many that were alike: by Clopper and Pearson's bound."""
     return 100 * (1 - float((1 - CONFIDENCE) ** (1 / alike)))
+
+
+def _at_most(value: float, digits: int) -> str:
+    """Return a bound with so many decimals, rounded up: rounded down it would not hold."""
+    return number(ceil(round(value * 10**digits, 6)) / 10**digits, digits)
 
 
 def _digits(measure: Measure, value: float) -> int:

@@ -52,7 +52,9 @@ def _column(axes: Sequence[Axes], subject: Subject, columns: int) -> None:
     for axis, column in zip(axes, ("delivered_mb", "cwnd_pkts", "srtt_ms"), strict=False):
         shown = envelope(acks, column, buckets=400)
         axis.plot(shown["t_s"], shown[column], **look)
-    wide = subject.throughput.group_by((pl.col("begin_s") / INTERVAL_S).floor().alias("n"), maintain_order=True)
+    wide = subject.evidence.throughput.group_by(
+        (pl.col("begin_s") / INTERVAL_S).floor().alias("n"), maintain_order=True
+    )
     rates = wide.agg(pl.col("begin_s").first(), pl.col("throughput_mbps").mean())
     axes[-1].step(rates["begin_s"], rates["throughput_mbps"], where="post", **look)
     if not is_narrow():

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a CI expects of a comparison: refused before it runs, judged by means, and a status with two files."""
+
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import typer
+from rich.console import Console
+
+from lab.base.errors import UserError
+from lab.commands.expect import Expected, conclude
+from lab.evaluation.compare.expect import judged, read, require_known
+from tests.compared import Compared, store
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    return store(tmp_path_factory.mktemp("results"), 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("geo chokepoint >= cubic", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: chokepoint = cubic", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: speed >= cubic", "of a measure: chokepoint, "),
+        ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
+        ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
+    ],
+)
+def test_what_cannot_be_expected_is_refused_before_anything_runs(compared: Compared, text: str, rule: str) -> None:
+    with pytest.raises(UserError, match=r"command line: expect=.*: must be ") as refused:
+        require_known([read(text)], compared[0])
+    assert rule in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("geo: throughput >= search", True),
+        ("geo: throughput > search", False),
+        ("geo: throughput > 0.5", True),
+        ("geo: throughput < 0.5", False),
+        ("geo: harm <= cubic", False),  # it has no value without a rival
+    ],
+)
+def test_means_of_the_valid_trials_decide(compared: Compared, text: str, holds: bool) -> None:
+    (row,) = judged([read(text)], ["search"], compared[1])
+    assert (row.holds, row.link, row.subject) == (holds, "geo", "search")
+    assert row.found.startswith("search ")
+
+
+def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:
+    both = tuple(map(read, ("geo: throughput > 0.5", "wired: throughput < 0.5")))
+    expected = Expected(both, tmp_path / "found.json", tmp_path / "found.xml")
+    printed = io.StringIO()
+    with pytest.raises(typer.Exit) as end:
+        conclude(expected, ["search"], compared[1], Console(file=printed, width=200))
+    assert end.value.exit_code == 1
+    assert [line.split()[0] for line in printed.getvalue().splitlines()] == ["holds", "FAILS"]
+    assert [row["holds"] for row in json.loads((tmp_path / "found.json").read_text())] == [True, False]
+    suite = ElementTree.parse(tmp_path / "found.xml").getroot()  # noqa: S314 (our own)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("classname") for case in suite if case.find("failure") is not None] == ["wired"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "folder", "line"),
+    [
+        (("geo: throughput > 0.5",), "nosuch", "junit=.*/nosuch/found.xml: must be in a folder that can be written"),
+        ((), "", "junit=.*found.xml: must be used with --expect"),
+    ],
+)
+def test_a_file_of_no_expectation_or_in_no_folder_is_refused_before_any_trial(
+    tmp_path: Path, texts: tuple[str, ...], folder: str, line: str
+) -> None:
+    with pytest.raises(UserError, match=line):
+        Expected(tuple(map(read, texts)), junit=tmp_path / folder / "found.xml")
+
+
+def test_all_that_hold_are_no_failure(compared: Compared) -> None:
+    conclude(Expected((read("geo: throughput > 0.5"),)), ["search"], compared[1], Console(file=io.StringIO()))
