@@ -11,6 +11,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.base.format import trials_text
 from lab.base.stats import largest, smallest
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.sweep import fields_of
@@ -18,15 +19,22 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
 from lab.figures.streams import Floats
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above
-from lab.schema.cca import Cca, load_senders
+from lab.schema.cca import Cca, load_senders, looks
 
 
 @in_house_style
 def figure(table: pl.DataFrame, label: str) -> Figure:
     """Draw one measure of a sweep."""
-    known = [_sender(load_senders()[name]) for name in table["cca"].unique(maintain_order=True)]
+    known = senders_of(table)
     first, *second = fields_of(table)
     return _heat_maps(table, label, known, first, second[0]) if second else _lines(table, label, known, first)
+
+
+def senders_of(table: pl.DataFrame) -> list[Sender]:
+    """Return the senders of a sweep; one of a user's file, whose stanza no table has, with a look that is free."""
+    names, lab = table["cca"].unique(maintain_order=True).to_list(), load_senders()
+    free = looks({lab[name].look for name in names if name in lab})
+    return [_sender(lab[name]) if name in lab else Sender(name, name, **next(free)) for name in names]
 
 
 def _sender(cca: Cca) -> Sender:
@@ -94,7 +102,7 @@ def draw(sweep: pl.DataFrame, measure: str) -> Drawing | None:
         return None
     found, most = BY_NAME[measure], largest(table["n"]) or 0
     label, over = f"{found.title} ({found.unit})", " and ".join(fields_of(sweep))
-    what = f"{found.title}: {found.meaning}, over {over}; mean of up to {most:.0f} trials with its 95 % interval"
+    what = f"{found.title}: {found.meaning}, over {over}; mean of up to {trials_text(int(most))} with its 95 % interval"
     places = "; ".join(
         f"{row['cca']} at {', '.join(str(row[name]) for name in fields_of(sweep))}: {row['mean']:.3g}"
         for row in table.filter(pl.col("mean").is_not_null()).to_dicts()

@@ -12,10 +12,9 @@ from lab.base.plain_file import write_whole
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.sweep import fields_of
 from lab.figures.save import svg
-from lab.figures.sweep import draw
+from lab.figures.sweep import draw, senders_of
 from lab.report.table import Group, Row, Table
 from lab.report.template import Picture, picture, render
-from lab.schema.cca import load_senders
 
 
 def write(folder: Path, name: str, question: str, sweep: pl.DataFrame) -> Path:
@@ -35,12 +34,11 @@ def _drawn(sweep: pl.DataFrame) -> Iterator[Picture]:
 
 def _table(sweep: pl.DataFrame, measure: str) -> Table:
     """Return a measure's table: a group per sender, a row per point."""
-    fields, labels = fields_of(sweep), load_senders()
-    found = BY_NAME[measure]
+    fields, found = fields_of(sweep), BY_NAME[measure]
     rows = sweep.filter(measure=measure)
     groups = [
-        Group(labels[cca].label, tuple(_row(row, fields) for row in rows.filter(cca=cca).to_dicts()))
-        for cca in rows["cca"].unique(maintain_order=True)
+        Group(sender.label, tuple(_row(row, fields) for row in rows.filter(cca=sender.name).to_dicts()))
+        for sender in senders_of(rows)
     ]
     header = (", ".join(fields), f"Mean ({found.unit})", "95 % interval", "Trials")
     return Table(measure, f"{found.title}: {found.meaning}.", header, tuple(groups))

@@ -4,6 +4,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from lab.base.errors import UserError
@@ -123,6 +124,21 @@ def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
     page = write(folder, "geo", "Which <delay>?", table).read_text()
     assert f"geo over {' and '.join(fields)}" in page
     assert "Which &lt;delay&gt;?" in page
+
+
+def test_a_sender_of_a_users_file_has_a_line_of_its_own_in_a_sweep(tmp_path: Path, stored: list[Stored]) -> None:
+    table = sweep.table_of([({"mtu_bytes": text}, each) for text, each in zip("12", stored, strict=True)])
+    table = table.with_columns(pl.col("cca").replace("search", "mystack"))
+    assert "mystack" in write(tmp_path, "geo", "Which?", table).read_text()
+    drawn = draw(table, "throughput")
+    assert drawn is not None
+    (axis,) = drawn.figure.axes
+    _, names = axis.get_legend_handles_labels()
+    assert names == ["mystack", "CUBIC with HyStart (Linux default)"]
+    looks = {
+        (line.get_marker(), line.get_linestyle()) for line in axis.lines if str(line.get_marker()) in "osv^D<>pPXdh*"
+    }
+    assert len(looks) == 2
 
 
 def test_a_folder_without_the_table_of_a_sweep_is_one_line(tmp_path: Path) -> None:
