@@ -9,6 +9,7 @@ import pytest
 from lab_papers.index.write import write_index
 from selenium.webdriver.common.keys import Keys
 
+from lab.senders.traced import CAPTURED
 from tests.browser import Browser, chromium, violations
 from tests.compared import example, store
 from tests.stored_run import store_run
@@ -41,6 +42,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = tmp_path_factory.mktemp("results")
     run = store_run(results, trials=2)
     (run.parent / "latest").symlink_to(run.name)
+    for trial in (run / "trials").iterdir():
+        (trial / f"{CAPTURED}.zst").touch()
     notebooks = tmp_path_factory.mktemp("notebooks")
     text = BROKEN.replace("# # ", "# %% [markdown]\n# # ", 1)
     (notebooks / "01-broken.py").write_text(text)
@@ -129,6 +132,14 @@ def test_what_is_in_view_is_there_as_a_table(browser: Browser, index: Path) -> N
     cells = browser.ask("return document.querySelectorAll('[data-part=rows] tr:last-child > *').length")
     assert len(rows) == 21
     assert cells == 5
+
+
+@pytest.mark.parametrize("width_px", [NARROW_PX, WIDE_PX])
+def test_each_cell_of_the_matrix_holds_what_it_shows(browser: Browser, index: Path, width_px: int) -> None:
+    browser.open(index, width_px)
+    below = """return [...document.querySelectorAll('.matrix td a.capture')].map((each) =>
+        each.getBoundingClientRect().bottom - each.closest('td').getBoundingClientRect().bottom)"""
+    assert max(browser.ask(below)) <= 1
 
 
 def test_every_picture_has_a_text_that_stands_for_it(browser: Browser, index: Path) -> None:
