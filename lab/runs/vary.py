@@ -23,7 +23,7 @@ from lab.runs.estimate import about
 from lab.runs.experiment import Experiment, assemble, shaped_by
 from lab.runs.find_run import FindRun, matching
 from lab.runs.reuse import reuse
-from lab.schema.cca import Cca
+from lab.schema.cca import Cca, load_senders
 from lab.schema.load import parse, parse_yaml
 from lab.schema.scenario import Scenario
 from lab.schema.topology import Topology, graph_faults, role_faults
@@ -133,7 +133,6 @@ def at(base: Experiment, texts: Mapping[str, str]) -> Experiment:
     """Return an experiment with other values of some fields; no claim is of it."""
     values = {field: parse_yaml(text, OPTION) for field, text in texts.items()}
     point = _with_scenario(base, {field: value for field, value in values.items() if _is_of_scenario(field)})
-    point = point.with_senders(base.senders)
     for field, value in values.items():
         if not _is_of_scenario(field):
             point = _with(point, field, value)
@@ -152,7 +151,11 @@ def _with_scenario(experiment: Experiment, values: Values) -> Experiment:
     content = experiment.scenario.model_dump()
     for field, value in values.items():
         content = _changed(content, field, value)
-    return shaped_by(assemble(experiment.name, parse(Scenario, content, FILE), OPTION), experiment.shaper)
+    scenario, senders = (
+        parse(Scenario, content, FILE),
+        load_senders() | experiment.senders,
+    )  # those of a user's file, too
+    return shaped_by(assemble(experiment.name, scenario, OPTION, senders=senders), experiment.shaper)
 
 
 def _with(experiment: Experiment, field: str, value: Any) -> Experiment:

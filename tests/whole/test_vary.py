@@ -2,6 +2,7 @@
 """A sweep's points, before anything runs; its table and figures, from runs that are stored."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -49,6 +50,15 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
     extra = ("topology=dumbbell",) if field.startswith("rival") else ()
     (point,) = points(field, *extra)
     assert read(point.experiment)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("field", ["duration_s=5", "down.delay_ms=20", "rival=bbr"])
+def test_a_sender_of_a_users_file_stays_in_a_point_whatever_varies(field: str) -> None:
+    base = load_experiment("compete-cubic")
+    own = base.ccas["cubic"].model_copy(update={"name": "mystack"})
+    scenario = base.scenario.model_copy(update={"ccas": ["mystack"], "claims": []})
+    (point,) = points_of(replace(base, scenario=scenario, ccas={"mystack": own}), axes_of([field]), minutes=0.5)
+    assert point.experiment.ccas == {"mystack": own}
 
 
 @pytest.mark.parametrize(
