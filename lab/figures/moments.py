@@ -41,6 +41,7 @@ class Moments:
     rule: str = "latency offset"  # the label of the rule that capacity_s is by
     lasting_s: float | None = None  # by the stricter truth
     mark_s: float | None = None
+    loss_hidden: bool = False  # of a user's stack
 
     def lines(self) -> list[tuple[str, float, Look]]:
         """Name, time and look of each moment that happened, in order of time."""
@@ -61,8 +62,9 @@ class Moments:
     def in_words(self) -> str:
         """All of them as text, for captions and alternative texts."""
         summary = [f"{name} at {significant(t_s, 2)} s" for name, t_s, _ in self.lines()]
-        missing = [name for name, t_s in ((EXIT, self.exit_s), (LOSS, self.loss_s)) if t_s is None]
-        return ", ".join(summary + [f"no {name}" for name in missing])
+        no_loss = f"{LOSS} not visible" if self.loss_hidden else f"no {LOSS}"
+        missing = [words for words, t_s in ((f"no {EXIT}", self.exit_s), (no_loss, self.loss_s)) if t_s is None]
+        return ", ".join(summary + missing)
 
 
 @in_house_style

@@ -38,7 +38,7 @@ def theory_pct(rounds: Floats, window_rtts: float) -> Floats:
 def measured(stored: Stored) -> pl.DataFrame:
     """Return SEARCH's own bins (SCHEMA); round 0: the true capacity as the sender sees it, an RTT later."""
     sender = next((name for name in SENDERS if stored.judged.outcomes.filter(cca=name).height), None)
-    true = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH) & (pl.col("cca") == sender))
+    true = stored.judged.outcomes.filter("valid", heuristic=TRUTH, cca=sender or "")
     full_s = dict(true.filter(pl.col("capacity_s").is_not_null()).select("trial", "capacity_s").iter_rows())
     rows = [
         trial.bins.filter(pl.col("norm_pct").is_not_null()).select(

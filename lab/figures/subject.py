@@ -114,7 +114,8 @@ def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject 
 def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str, replay_library: Path | None) -> Subject:
     rows = outcomes.filter(cca=trial.cca, trial=trial.number)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())
-    exit_s, loss_s, mark_s = rows.select("exit_s", "loss_s", "mark_s").row(0)  # the same in every row
+    exit_s, loss_s, mark_s, agrees = rows.select("exit_s", "loss_s", "mark_s", "loss_agrees").row(0)  # as in every row
     ruled_s = None if rule in TRUTHS else capacity_s[rule]
-    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), capacity_s[LASTING], mark_s)
+    lasting_s, hidden = capacity_s[LASTING], agrees is None
+    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), lasting_s, mark_s, hidden)
     return Subject(trial, sender, moments, replay_library, capacity_s)

@@ -3,20 +3,18 @@
 
 The tests, in this order; the first that holds decides:
 
-1. null  - the sender never left slow start within the trial, or (median throughput) its exit bitrate or the
-           median is not known: there is nothing to judge.
+1. null  - the sender never left slow start within the trial, or (median throughput) its exit bitrate or the median is
+           not known.
 2. early - the exit came before the capacity was reached.
-3. late  - slow start was left upon a signal of the network: the kernel names loss as the cause, or the exit came
-           with or after the first loss or mark. Loss is the third duplicate ACK at the client, a mark the first ACK
-           that echoes one; both reach the sender half an RTT later: an exit within that half RTT counts as late, as
-           in the papers, which compare the same two times. A queue that manages itself (CoDel, CAKE, PIE) drops or
-           marks long before its buffer is full: there the chokepoint ends with that, and not with an overflow.
-4. null  - the capacity was never found, yet the link showed signs of it at the exit (see
-           latency_offset.filling): a queue that never grows past the rule's threshold, as a sender that
-           left in time leaves behind.
-5. early - the capacity was never found and nothing hinted at it: a longer trial could only find it after
-           the exit. The thesis does the same for HyStart on LEO ("estimated"), whose capacity it found in
-           10 % of the trials.
+3. late  - slow start was left upon a signal of the network: the kernel names loss as the cause, or the exit came with
+           or after the first loss or mark. Loss is the third duplicate ACK at the client, a mark the first ACK that
+           echoes one; both reach the sender half an RTT later: an exit within that half RTT counts as late, as in the
+           papers, which compare the same two times. A queue that manages itself (CoDel, CAKE, PIE) drops or marks long
+           before its buffer is full: there the chokepoint ends with that, and not with an overflow.
+4. null  - the capacity was never found, yet the link showed signs of it at the exit (see latency_offset.filling): a
+           queue that never grows past the rule's threshold, as a sender that left in time leaves behind.
+5. early - the capacity was never found and nothing hinted at it: a longer trial could only find it after the exit. The
+           thesis does the same for HyStart on LEO ("estimated"), whose capacity it found in 10 % of the trials.
 6. chokepoint - after the capacity and before any loss or mark.
 
 A trial without a class is in no percentage; the tables show how many of the valid trials were judged.

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """First loss: the third duplicate ACK in the client's capture (thesis, sections 5.2.1 and 5.3.2).
 
-A duplicate ACK is defined by RFC 5681, section 2: no payload, neither SYN, FIN nor RST, the acknowledgment
-number of the ACK before it, and the same advertised window. With SACK the window may differ when the ACK
-carries SACK blocks (RFC 6675, section 2), for then it reports data above a hole. So a window update, which
-is a repeated number with another window and no SACK block, does not count, and does not restart the count
-either.
+A duplicate ACK is defined by RFC 5681, section 2: no payload, neither SYN, FIN nor RST, the acknowledgment number of
+the ACK before it, and the same advertised window. With SACK the window may differ when the ACK carries SACK blocks (RFC
+6675, section 2): it reports data above a hole. So a window update, which is a repeated number with another window and
+no SACK block, does not count, and does not restart the count either.
 
-The RFCs also require outstanding data; a download has it whenever its client repeats itself. An ACK whose
-only block is a D-SACK (a copy of data already there) is not distinguished here, since the tables hold the
-number of blocks and not their edges: it can matter only to a sender that retransmits needlessly before it
-has lost anything.
+The RFCs also require outstanding data; a download has it whenever its client repeats itself. An ACK whose only block is
+a D-SACK (a copy of data already there) is not distinguished here, since the tables hold the number of blocks and not
+their edges: it can matter only to a sender that retransmits needlessly before it has lost anything.
 
-An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it.
+An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it. What was
+behind the dropped frame waits for the queue to drain, and crosses to the client, which takes less than a base RTT. A
+drop that late before the trial's end may stay unseen. Of a user's stack the client's gaps are not in the capture.
 
 First mark: the client's first ACK that echoes congestion (ECE, RFC 3168, section 6.1.3). Where the ends negotiated
 ECN, a queue that manages itself marks instead of dropping: the same signal, which reaches the sender half an RTT later,
@@ -55,12 +55,7 @@ def first_drop_s(qdisc: pl.DataFrame) -> float | None:
 def agrees_with_drops(
     loss_s: float | None, qdisc: pl.DataFrame, base_rtt_ms: float, drain_s: float, end_s: float
 ) -> bool:
-    """Whether the client's first loss follows the bottleneck's first drop as it must.
-
-    What was behind the dropped frame waits for the queue to drain (`drain_s`: buffer over rate) and crosses
-    to the client, which takes less than a base RTT. A drop that late before the trial's end (`end_s`) may
-    stay unseen.
-    """
+    """Return whether the first loss follows the first drop as it must; `drain_s`: buffer over rate."""
     drop_s = first_drop_s(qdisc)
     if drop_s is None:
         return loss_s is None

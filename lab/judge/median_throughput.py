@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """At capacity by the median throughput (thesis, section 5.2.2; WiFi paper, section IV.A and figure 4).
 
-Throughput is the TCP payload that reached the client, in intervals of 15 ms from the flow's SYN (t=0) on;
-payload that arrives twice counts twice, as it does in Wireshark. Intervals without an arrival count as 0
-Mb/s, and the last, incomplete one does not count. The median of them stands for the link's capacity, in one
-of two ways:
+Throughput is the TCP payload that reached the client, in intervals of 15 ms from the flow's SYN (t=0) on; payload that
+arrives twice counts twice, as it does in Wireshark. Intervals without an arrival count as 0 Mb/s, and the last,
+incomplete one does not count. The median of them stands for the link's capacity, in one of two ways:
 
 * `first second` (WiFi paper): "the median value over the first second". The 66 whole intervals of [0, 1) s.
 * `after slow start` (thesis, section 5.3.3): "the median throughput after slow start". The intervals that

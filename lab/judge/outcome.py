@@ -43,7 +43,7 @@ class Outcome(TypedDict):
     exit_bitrate_mbps: float | None
     median_mbps: float | None
     min_rtt_ms: float | None
-    loss_agrees: bool
+    loss_agrees: bool | None
     throughput_mbps: float | None
     retransmits_pkts: int | None
     packets: str
@@ -57,7 +57,7 @@ class Captured:
     """What the capture shows, whatever the rule."""
 
     data_s: float | None
-    loss_agrees: bool
+    loss_agrees: bool | None
     packets: str
 
 
@@ -100,7 +100,9 @@ def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captur
     }
 
 
-def _loss_agrees(trial: Trial, loss_s: float | None) -> bool:
+def _loss_agrees(trial: Trial, loss_s: float | None) -> bool | None:
+    if trial.packets["sack_edges"].is_null().all():
+        return None  # no frame shows the gaps of its client
     drain_s = trial.meta["buffer_bytes"] * 8 / (trial.meta["rate_mbps"] * 1e6)
     end_s = largest(trial.packets["t_s"]) or 0.0
     return loss.agrees_with_drops(loss_s, trial.qdisc, trial.meta["base_rtt_ms"], drain_s, end_s)

@@ -10,10 +10,7 @@ AHEAD_S = 10.0  # how far beyond the download a recording goes on; where a link 
 
 
 def mean_wait_ms(trial: Trial) -> float | None:
-    """Return the mean over the samples of the time that the link then needs for what is queued.
-
-    The link that changes is followed: a queue is empty once the link could have sent as many bytes.
-    """
+    """Return the mean over the samples of the time that the link, as it changes, then needs for what is queued."""
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
     table = trial.qdisc
     shown = table.filter((table["t_s"] >= flow["data_s"]) & (table["t_s"] <= flow["end_s"]))

@@ -7,9 +7,8 @@ Two sources, of which the smaller counts:
 * the timestamp echo (RFC 7323, read passively as in Nichols' pping): from the first packet the client sent
   with a TSval to the first packet that came back with it as TSecr.
 
-Packets that share one tick of the client's clock (1 ms) share a TSval. The first of them is taken on both
-sides, so a sample can be up to one tick too long and never too short: the minimum is never below the true
-one.
+Packets that share one tick of the client's clock (1 ms) share a TSval. The first of them is taken on both sides, so a
+sample can be up to one tick too long and never too short: the minimum is never below the true one.
 """
 
 import polars as pl

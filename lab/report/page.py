@@ -38,7 +38,7 @@ class Page:
     checks: Sequence[CheckSummary]
     invalid: Sequence[InvalidTrial]
     digests: str
-    loss_disagreements: Sequence[str]
+    losses: str
     trials: int
     browsed: Browsed
 

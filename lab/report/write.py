@@ -127,7 +127,7 @@ def _page(answer: Answer, drawn: list[Drawn]) -> page.Page:
         checks=trust.checks(run.trials),
         invalid=answer.invalid,
         digests=trust.digests(run),
-        loss_disagreements=trust.loss_disagreements(judged),
+        losses=trust.losses(judged),
         trials=len(run.trials),
         browsed=browsed([(run, judged, name)]),
     )

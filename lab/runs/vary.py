@@ -151,11 +151,8 @@ def _with_scenario(experiment: Experiment, values: Values) -> Experiment:
     content = experiment.scenario.model_dump()
     for field, value in values.items():
         content = _changed(content, field, value)
-    scenario, senders = (
-        parse(Scenario, content, FILE),
-        load_senders() | experiment.senders,
-    )  # those of a user's file, too
-    return shaped_by(assemble(experiment.name, scenario, OPTION, senders=senders), experiment.shaper)
+    scenario, known = parse(Scenario, content, FILE), load_senders() | experiment.senders
+    return shaped_by(assemble(experiment.name, scenario, OPTION, senders=known), experiment.shaper)
 
 
 def _with(experiment: Experiment, field: str, value: Any) -> Experiment:

@@ -50,8 +50,9 @@ class Counted(TypedDict):
     """What the node counted of a download."""
 
     retransmits_pkts: Annotated[
-        Count,
-        "segments that the sender's kernel retransmitted; of one of several on a host: buffers, of one segment or more",
+        Count | None,
+        "segments that the sender's kernel retransmitted, or packets that a qlog reports lost; of one of several on a "
+        "host: buffers, of one segment or more; null of a stack without a qlog",
     ]
     iperf3: Annotated[Iperf3Figures, "iperf3's own figures"]
 

@@ -83,6 +83,7 @@ def test_where_iperf3_finishes_both_agree(bench: Bench, cca: str) -> None:
     tick_bytes = TICK_S * 20e6 / 8
     assert in_order - tick_bytes - BLOCK_BYTES <= theirs["bytes"] <= in_order + tick_bytes
     assert in_order <= flow["bytes"] <= in_order + 500_000 + 20e6 / 8 * 0.1  # out of order: at most what is in flight
+    assert flow["retransmits_pkts"] is not None
     assert flow["retransmits_pkts"] <= theirs["retransmits_pkts"] <= flow["retransmits_pkts"] + 10
 
 

@@ -79,6 +79,7 @@ def test_moments_are_in_order_of_time_and_no_two_look_alike_to_who_sees_no_colou
     words = "capacity by latency offset at 1.00 s, exit at 2.00 s, no first loss"
     assert Moments(exit_s=2.0, capacity_s=1.0).in_words() == words
     assert Moments().in_words() == "no exit, no first loss"
+    assert Moments(loss_hidden=True).in_words() == "no exit, first loss not visible"
     dashes = [str(look["linestyle"]) for _, _, look in ALL_MOMENTS.lines()]
     assert len(set(dashes)) == len(dashes)
     for _, _, look in ALL_MOMENTS.lines():

@@ -142,7 +142,19 @@ def test_a_range_of_values_is_from_the_smallest_to_the_largest_or_lists_what_is_
 def test_a_valid_trial_whose_loss_no_drop_explains_is_named_once() -> None:
     rows = [("a", 1, True, False), ("a", 1, True, False), ("b", 2, False, False), ("c", 3, True, True)]
     outcomes = pl.DataFrame(rows, schema=["cca", "trial", "valid", "loss_agrees"], orient="row")
-    assert trust.loss_disagreements(outcomes) == ["a-001"]
+    assert (
+        trust.losses(outcomes)
+        == "The first loss in the capture does not follow from a drop at the bottleneck in: a-001."
+    )
+
+
+def test_of_a_stack_whose_losses_do_not_show_none_is_said_to_agree_with_the_drops() -> None:
+    rows = [("a", 1, True, True), ("stack", 1, True, None), ("stack", 2, True, None)]
+    outcomes = pl.DataFrame(rows, schema=["cca", "trial", "valid", "loss_agrees"], orient="row")
+    unseen = "The capture does not show the losses of: stack."
+    assert trust.losses(outcomes.filter(cca="stack")) == unseen
+    assert trust.losses(outcomes).endswith(f"agrees with the drops that the bottleneck counted. {unseen}")
+    assert unseen not in trust.losses(outcomes.filter(cca="a"))
 
 
 def test_the_places_agree_where_their_trials_do(stored: Stored) -> None:

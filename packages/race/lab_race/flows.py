@@ -23,7 +23,7 @@ class Flow:
     sender: str
     exit_s: float | None  # from slow start
     exit_cause: str | None
-    retransmits_pkts: int
+    retransmits_pkts: int | None
     seconds: float  # how long it lasted
     whole_s: dict[int, float | None]  # by size in MB: when so much was acknowledged
     at_s: np.ndarray  # of each ACK

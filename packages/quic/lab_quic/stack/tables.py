@@ -91,9 +91,9 @@ class OverStack:
         return [{**found, "ok": found["ok"] and self.datagrams.largest_bytes <= self.full_bytes}]
 
     def counted(self, download: Download) -> Download:
-        """Return a download with the packets that the server reported lost."""
+        """Return a download with the packets that the server reported lost; null where it reports nothing."""
         until = pl.col("t_s") <= download["end_s"]
-        return {**download, "retransmits_pkts": self.tables["retransmits"].filter(until).height}
+        return {**download, "retransmits_pkts": self.tables["retransmits"].filter(until).height if self.log else None}
 
     def keep(self) -> list[str]:
         """Keep the server's qlog, compressed."""

@@ -47,7 +47,7 @@ def test_what_was_lost_and_delivered_adds_up_to_what_the_capture_has(bench: Benc
     on_the_way = 1.3 * 1472 * float(trial.acks["cwnd_pkts"].to_numpy().max())
     assert received < delivered * 1.03 + on_the_way  # packets have 2 % more bytes than their data
     assert delivered < received * 1.03 + on_the_way
-    assert trial.meta["flows"][0]["retransmits_pkts"] > 10  # a loss ended slow start
+    assert (trial.meta["flows"][0]["retransmits_pkts"] or 0) > 10  # a loss ended slow start
     assert trial.exits["cause"].to_list() == ["loss"]
 
 

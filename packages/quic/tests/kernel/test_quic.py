@@ -67,7 +67,7 @@ def test_gaps_of_the_stream_are_filled_and_each_byte_counts_once(bench: Bench) -
     trial = run(SMALL, "cubic_quic", bench, "quic-first")
     data = trial.packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0))
     acked = trial.packets.filter(~pl.col("to_client"))["ack_bytes"].drop_nulls().to_numpy()
-    assert trial.meta["flows"][0]["retransmits_pkts"] > 100  # there were gaps
+    assert (trial.meta["flows"][0]["retransmits_pkts"] or 0) > 100  # there were gaps
     assert data["seq_bytes"].min() == 1
     assert (np.diff(acked) >= 0).all()
     received = int(data["len_bytes"].sum())

@@ -58,6 +58,8 @@ def test_without_a_qlog_the_exit_is_estimated_near_the_one_that_the_qlog_reports
     assert estimated.exits["t_s"][0] == pytest.approx(reported.exits["t_s"][0], abs=0.3 * round_s)
     assert estimated.exits["cwnd_pkts"][0] == pytest.approx(80, abs=12)
     assert estimated.acks.is_empty()
+    assert [each.meta["flows"][0]["retransmits_pkts"] for each in (reported, estimated)] == [0, None]
+    assert {row["loss_agrees"] for row in outcome(estimated)} == {None}
     assert (reported.packets.equals(estimated.packets)) is True
 
 
