@@ -17,7 +17,7 @@ from lab_course.seeds import ID, public_seed, require_id
 STUDENT_BYTES = 10_000
 MOST_FAULTS, MOST_NAMED = 20, 3
 PACKED = re.compile(r"\.(zip|tar|tgz|tar\.gz)$", re.IGNORECASE)
-HAND_IN = "hand-in"  # what `make hand-in` writes, whoever calls it
+NOBODYS = "hand-in|submission"  # what `make hand-in` writes, and a grading service's folder, whoever it is
 NAMELESS = "rename it after the student, or give --student with this submission alone"
 
 
@@ -103,7 +103,7 @@ def _student(path: Path, assignment: Assignment, known: str | None, own: bytes |
     UserError where nothing says whose it is: seeds are a student's, so a grade by those of another would be wrong.
     """
     stem = PACKED.sub("", Path(os.path.realpath(path)).name)
-    everybodys = re.fullmatch(rf"{HAND_IN}|(\d+-)?{re.escape(assignment.name)}", stem)
+    everybodys = re.fullmatch(rf"{NOBODYS}|(\d+-)?{re.escape(assignment.name)}", stem)
     usual = known or (stem if ID.fullmatch(stem) and not everybodys else "")
     try:
         if own is None:

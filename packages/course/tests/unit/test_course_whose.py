@@ -25,7 +25,7 @@ def test_the_ending_of_an_archive_is_no_part_of_the_students_id(tmp_path: Path, 
     assert open_submission(pack(tmp_path / name, {"own.c": OWN}), small).student == "s2"
 
 
-@pytest.mark.parametrize("name", ["hand-in.tar.gz", "small.tar.gz", "1-small.tar.gz"])
+@pytest.mark.parametrize("name", ["hand-in.tar.gz", "submission.zip", "small.tar.gz", "1-small.tar.gz"])
 def test_a_name_that_the_lab_gave_is_nobodys(tmp_path: Path, small: Assignment, name: str) -> None:
     file = tarred(tmp_path / name, {"own.c": OWN})
     with pytest.raises(UserError, match=r"nor is '.*' a student's ID: rename it after the student"):
