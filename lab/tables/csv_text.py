@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables as CSV that a spreadsheet opens and a terminal shows: no text in it is a formula or moves a cursor."""
 
+import re
+
 import polars as pl
 
 from lab.base.plain_text import escaped
 
-FORMULA = ("=", "+", "-", "@")  # how a spreadsheet recognises one
-PLAIN = "'"  # in front of it: the cell is text
+FORMULA = re.compile(r'(^|;"*)(?=[=+@-])')  # where a spreadsheet begins one: in some countries ; ends a cell, too
 
 
 def to_csv(table: pl.DataFrame, float_precision: int | None = None) -> str:
@@ -22,5 +23,4 @@ def to_csv(table: pl.DataFrame, float_precision: int | None = None) -> str:
 
 def plain_cell(cell: str) -> str:
     """Return a text as a cell that is no formula and has no control characters."""
-    text = escaped(cell)
-    return PLAIN + text if text.startswith(FORMULA) else text
+    return FORMULA.sub(r"\1'", escaped(cell))

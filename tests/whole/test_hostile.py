@@ -78,7 +78,10 @@ def test_latex_and_markdown_keep_their_rows_and_have_no_live_command_or_link() -
 
 @pytest.mark.parametrize(
     ("cell", "plain"),
-    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-x", "'-x"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "\\t=1"), (HOSTILE, ESCAPED)],
+    [
+        *(("=1+1", "'=1+1"), ("+1", "'+1"), ("-x", "'-x"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "\\t=1")),
+        *(("a;=1;-x; b-c", "a;'=1;'-x; b-c"), ('a;""=1', 'a;""\'=1'), (HOSTILE, ESCAPED)),
+    ],
 )
 def test_a_csv_cell_is_no_formula_and_has_no_control_characters(cell: str, plain: str) -> None:
     written = list(csv.reader(to_csv(pl.DataFrame({"name": [cell], "number": [-1.5]})).splitlines(keepends=True)))

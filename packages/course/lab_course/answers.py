@@ -83,13 +83,17 @@ def read_answers(submission: Submission) -> Answers:
 
 
 def passed_over(submission: Submission) -> tuple[str, ...]:
-    """Return a line where answers.yml is graded, and a notebook beside it answers otherwise."""
+    """Return a line where answers.yml is graded, and a notebook beside it answers otherwise or alone."""
     if not {FILE, NOTEBOOK} <= submission.files.keys():
         return ()
     try:
-        graded, beside = _of_yaml(submission.text(FILE)), _of_notebook(submission.text(NOTEBOOK))
+        beside = _of_notebook(submission.text(NOTEBOOK))
     except UserError:
         return ()
+    try:
+        graded = _of_yaml(submission.text(FILE))
+    except UserError as error:
+        return (f"{error}: it alone is graded, not {NOTEBOOK}",)
     for name, value in beside.items():
         if value is not None and value != graded.get(name):
             return (f"{field_error(NOTEBOOK, name, value, f'as in {FILE}')}: {FILE} alone is graded",)

@@ -25,7 +25,8 @@ MOST_ARCHIVE_BYTES = 64 << 20
 MOST_UNPACKED_BYTES = 128 << 20  # of a tar, which is read from its begin to its end; of all wanted files together
 MOST_ENTRIES, MOST_DEPTH = 10_000, 4
 NAME_CHARS = 120
-OF_THE_LAB = {"results", "grade"}  # folders that the lab writes into a student's: links and large files are usual there
+# Folders that the lab and other programs write into a student's: links and large files are usual there.
+NOT_THE_STUDENTS = {"results", "grade", "__MACOSX", ".ipynb_checkpoints"}
 FORMS = "a folder, .zip or .tar.gz"
 PLAIN, INSIDE = "a plain file, no link or device", "a name inside the submission"
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -44,6 +45,16 @@ class Entry:
     content: bytes
 
 
+@dataclass(frozen=True)
+class Other:
+    """A file of another name, or an empty one where what was found is no file of a student's: neither is read."""
+
+    name: str
+
+
+NO_FILE = Other("")
+
+
 class NoSparse(tarfile.TarInfo):
     """A member that is no sparse file: the map of one, which tarfile reads whole, takes 70 times its bytes."""
 
@@ -53,11 +64,11 @@ class NoSparse(tarfile.TarInfo):
     _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse
 
 
-Found = Entry | str  # or a fault in one line
+Found = Entry | Other | str  # or a fault in one line
 
 
 def read(path: Path, sizes: Sizes) -> list[Found]:
-    """Read every file of a wanted name; UserError where the submission itself cannot be read."""
+    """Read every file of a wanted name, and name the others; UserError where the submission itself cannot be read."""
     try:
         status = path.lstat()
         if stat.S_ISDIR(status.st_mode):
@@ -95,12 +106,12 @@ def _unpacked(path: Path, stream: IO[bytes]) -> bytes:
     return content
 
 
-def _bounded(found: Iterator[Found | None]) -> list[Found]:
+def _bounded(found: Iterator[Found]) -> list[Found]:
     """Collect what is found, and end at the most entries, or bytes of wanted files, that a submission may have."""
     kept: list[Found] = []
     held_bytes = 0
     for count, each in enumerate(found, 1):
-        if each is not None:
+        if each != NO_FILE:
             kept.append(each)
         held_bytes += len(each.content) if isinstance(each, Entry) else 0
         if count >= MOST_ENTRIES:
@@ -112,24 +123,28 @@ def _bounded(found: Iterator[Found | None]) -> list[Found]:
     return kept
 
 
-def _folder(path: Path, sizes: Sizes) -> Iterator[Found | None]:
+def _folder(path: Path, sizes: Sizes) -> Iterator[Found]:
     with _opened(path, FOLDER_FLAGS) as top:
         yield from _folder_entries(top, PurePosixPath(), sizes, 1)
 
 
-def _folder_entries(folder: int, above: PurePosixPath, sizes: Sizes, depth: int) -> Iterator[Found | None]:
+def _folder_entries(folder: int, above: PurePosixPath, sizes: Sizes, depth: int) -> Iterator[Found]:
     with os.scandir(folder) as scan:
         rows = sorted(scan, key=lambda each: each.name)
     for row in rows:
         name, mode = above / row.name, row.stat(follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
-            if depth < MOST_DEPTH and row.name not in OF_THE_LAB:
-                with _opened(row.name, FOLDER_FLAGS, folder) as inner:
-                    yield from _folder_entries(inner, name, sizes, depth + 1)
+            if row.name in NOT_THE_STUDENTS:
+                continue
+            if depth == MOST_DEPTH:
+                yield _fault(str(name), f"below at most {MOST_DEPTH - 1} folders")
+                continue
+            with _opened(row.name, FOLDER_FLAGS, folder) as inner:
+                yield from _folder_entries(inner, name, sizes, depth + 1)
         elif not stat.S_ISREG(mode):
             yield _fault(str(name), PLAIN)
         else:
-            yield _file(folder, row.name, name, sizes) if row.name in sizes else None
+            yield _file(folder, row.name, name, sizes) if row.name in sizes else Other(_short(str(name)))
 
 
 def _file(folder: int, own: str, name: PurePosixPath, sizes: Sizes) -> Found:
@@ -140,18 +155,18 @@ def _file(folder: int, own: str, name: PurePosixPath, sizes: Sizes) -> Found:
         return _entry(name, found.st_size, sizes[own], stream.read)
 
 
-def _zip(archive: zipfile.ZipFile, sizes: Sizes) -> Iterator[Found | None]:
+def _zip(archive: zipfile.ZipFile, sizes: Sizes) -> Iterator[Found]:
     for info in archive.infolist():
         text = info.filename.replace("\\", "/")
         name, kind = PurePosixPath(text), stat.S_IFMT(info.external_attr >> 16)
-        if text.endswith("/") or kind == stat.S_IFDIR or _of_the_lab(name):  # no is_dir(): a name may be empty
-            yield None
+        if text.endswith("/") or kind == stat.S_IFDIR or _not_the_students(name):  # no is_dir(): a name may be empty
+            yield NO_FILE
         elif kind not in (0, stat.S_IFREG):
             yield _fault(text, PLAIN)
         elif _leaves(text):
             yield _fault(text, INSIDE)
         elif name.name not in sizes:
-            yield None
+            yield Other(_short(text))
         elif info.compress_type not in METHODS:
             yield _fault(text, "stored or deflated in the zip")
         else:
@@ -166,17 +181,17 @@ def _zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: PurePosixP
         return f"{_short(info.filename)}: {_short(str(error))}: must be a whole file of the zip: it is not read"
 
 
-def _tar(archive: tarfile.TarFile, sizes: Sizes) -> Iterator[Found | None]:
+def _tar(archive: tarfile.TarFile, sizes: Sizes) -> Iterator[Found]:
     for member in archive:
         name = PurePosixPath(member.name)
-        if member.isdir() or _of_the_lab(name):
-            yield None
+        if member.isdir() or _not_the_students(name):
+            yield NO_FILE
         elif not member.isreg():
             yield _fault(member.name, PLAIN)
         elif _leaves(member.name):
             yield _fault(member.name, INSIDE)
         elif name.name not in sizes:
-            yield None
+            yield Other(_short(member.name))
         else:
             content = archive.extractfile(member)
             assert content
@@ -192,8 +207,8 @@ def _entry(name: PurePosixPath, size: int, most_bytes: int, content: Callable[[i
     return Entry(name, whole)
 
 
-def _of_the_lab(name: PurePosixPath) -> bool:
-    return not OF_THE_LAB.isdisjoint(name.parts[:-1])
+def _not_the_students(name: PurePosixPath) -> bool:
+    return not NOT_THE_STUDENTS.isdisjoint(name.parts[:-1])
 
 
 def _leaves(name: str) -> bool:

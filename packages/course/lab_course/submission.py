@@ -2,6 +2,7 @@
 """What one student handed in: the assignment's files, each read once into memory, and a line for each fault."""
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,12 +10,14 @@ from lab.base.errors import UserError, field_error
 from lab.base.plain_text import cut, escaped
 from lab.schema.load import Strict, parse, parse_yaml
 from lab_course import archive
-from lab_course.archive import Entry
+from lab_course.archive import Entry, Other
 from lab_course.assignment import STUDENT, Assignment
 from lab_course.seeds import ID, public_seed, require_id
 
 STUDENT_BYTES = 10_000
-MOST_FAULTS = 20
+MOST_FAULTS, MOST_NAMED = 20, 3
+PACKED = re.compile(r"\.(zip|tar|tgz|tar\.gz)$", re.IGNORECASE)
+NOBODYS = "hand-in|submission"  # what `make hand-in` writes, and a grading service's folder, whoever it is
 NAMELESS = "rename it after the student, or give --student with this submission alone"
 
 
@@ -55,29 +58,43 @@ def open_submission(path: Path, assignment: Assignment, student: str | None = No
     """
     sizes = {each.file: each.most_bytes for each in assignment.content.hand_in} | {STUDENT: STUDENT_BYTES}
     found = archive.read(path, sizes)
-    faults = [each for each in found if isinstance(each, str)]
     files, twice = _by_name([each for each in found if isinstance(each, Entry)])
-    faults += twice
     own = files.pop(STUDENT, None)
     student, about = _student(path, assignment, student, own)
-    faults += about
-    missing = [each.file for each in assignment.content.hand_in if each.required and each.file not in files]
-    faults += [f"{name}: must be handed in" for name in missing]
+    faults = [each for each in found if isinstance(each, str)] + twice
     if len(faults) > MOST_FAULTS:
         faults = [*faults[:MOST_FAULTS], f"faults: {len(faults) - MOST_FAULTS} more"]
+    faults += about + _missing(assignment, files, [each.name for each in found if isinstance(each, Other)])
     return Submission(path, student, files, faults)
 
 
+def _missing(assignment: Assignment, files: dict[str, bytes], others: list[str]) -> list[str]:
+    """Return a line for each file that must be there, or for all where none is; it names what is there instead."""
+    wanted = assignment.content.hand_in
+    missing = [each.file for each in wanted if each.required and each.file not in files]
+    if not files and not missing:
+        missing = [" or ".join(each.file for each in wanted)]
+    alike = tuple(Path(each.file).stem.lower() for each in wanted)
+    own = sorted(dict.fromkeys(others), key=lambda name: not name.rpartition("/")[2].lower().startswith(alike))
+    more = f" and {len(own) - MOST_NAMED} more" if len(own) > MOST_NAMED else ""
+    there = f": there is {', '.join(own[:MOST_NAMED])}{more}" if own else ""
+    return [f"{name}: must be handed in{there}" for name in missing]
+
+
 def _by_name(entries: list[Entry]) -> tuple[dict[str, bytes], list[str]]:
-    """Return the file of each name: the one in the fewest folders, and a line where there are several."""
-    files: dict[str, bytes] = {}
+    """Return the file of each name, and a line where there are several: graded is the one in the fewest folders.
+
+    Of two that have the same path the last one stands, as a program that unpacks them leaves it.
+    """
+    unpacked = {entry.name: entry for entry in entries}
+    chosen: dict[str, Entry] = {}
     faults = []
     for entry in sorted(entries, key=lambda each: (len(each.name.parts), each.name)):
-        if entry.name.name not in files:
-            files[entry.name.name] = entry.content
-        elif entry.content != files[entry.name.name]:
-            faults.append(f"{entry.name}: must stand once: the one in the fewest folders is graded")
-    return files, faults
+        graded = chosen.setdefault(entry.name.name, unpacked[entry.name])
+        if entry.content != graded.content:
+            which = "the last one" if entry.name == graded.name else cut(escaped(str(graded.name)), 80)
+            faults.append(f"{cut(escaped(str(entry.name)), 80)}: must stand once: {which} is graded")
+    return {name: entry.content for name, entry in chosen.items()}, faults
 
 
 def _student(path: Path, assignment: Assignment, known: str | None, own: bytes | None) -> tuple[str, list[str]]:
@@ -85,8 +102,9 @@ def _student(path: Path, assignment: Assignment, known: str | None, own: bytes |
 
     UserError where nothing says whose it is: seeds are a student's, so a grade by those of another would be wrong.
     """
-    stem = Path(os.path.realpath(path)).name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip")
-    usual = known or (stem if ID.fullmatch(stem) else "")
+    stem = PACKED.sub("", Path(os.path.realpath(path)).name)
+    everybodys = re.fullmatch(rf"{NOBODYS}|(\d+-)?{re.escape(assignment.name)}", stem)
+    usual = known or (stem if ID.fullmatch(stem) and not everybodys else "")
     try:
         if own is None:
             raise UserError(f"{STUDENT}: must be handed in")

@@ -30,7 +30,8 @@ ALLOWED = (
     *("signals_enabled", "um_set_signals", "unblock_signals", "block_signals"),  # of spinlocks in User Mode Linux
 )
 RULE = "a symbol that a congestion control needs (docs/course/grading.md)"
-SPLICE = re.compile(r"\\[ \t\f\v\r\0]*\n")  # gcc joins lines across blanks, too
+LINE_END = re.compile(r"\r\n?")  # gcc ends a line there, too
+SPLICE = re.compile(r"\\[ \t\f\v\0]*\n")  # gcc joins lines across blanks, too
 RAW = 'R"'  # a text of gnu11 that ends elsewhere than any other
 # A text that is not closed ends with its line: gcc takes what is skipped (#if 0) so.
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|\b(?:u8|[uUL])?R"|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?', re.DOTALL)
@@ -55,7 +56,7 @@ def require_symbols(module: bytes, name: str) -> None:
 
 def require_plain_source(source: str, name: str) -> None:
     """Refuse a source with inline assembler, pasted tokens, sections of its own or other headers."""
-    source = SPLICE.sub("", source)
+    source = SPLICE.sub("", LINE_END.sub("\n", source))
     text = COMMENTS.sub(_same_lines, source)
     if found := FORBIDDEN.search(text):
         line = text.count("\n", 0, found.start()) + 1

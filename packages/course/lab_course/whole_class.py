@@ -88,7 +88,7 @@ def attempt(task: Task) -> Line:
         write_whole(folder / RESULTS, gradescope.results(graded))
         if graded.is_sound:
             write_whole(folder / INPUT, digest + "\n")
-        stored = graded.points, graded.of, _note(submission.faults)
+        stored = graded.points, graded.of, _note(graded.faults)
     points, of, note = stored
     return Line(task.name, submission.student, points, of, note, folder.name)
 

@@ -47,6 +47,15 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "owping's or twping's: columns reads its delays (-v) as a table, --set columns=t_s=sent,delay_ms=delay",
     ),
     (
+        r'"(?:lud_foreign_h2_req_resp|dl_responsiveness)"|"(?:RPM|LUL)"\s*:',
+        "networkQuality's or goresponsiveness's, a test's totals and lists of times without a clock: "
+        "ndt7 and iperf3-json read the intervals of a test",
+    ),
+    (
+        r"\[conn\]\[0x\w+\]|^I\d{8} 0x\w+ |\[QUIC:\w+\] \[\d+,\"|\"type\":\s*\"quictrace-",
+        "a QUIC stack's log in its own form (msquic, ngtcp2, lsquic, quicly): qlog reads a sender's qlog with frames",
+    ),
+    (
         r'"dishGet(?:Status|History)"',
         "a Starlink dish's gRPC reply: starlink-grpc reads the CSV of starlink-grpc-tools (dish_grpc_text.py status), "
         "leoviz that of LEOViz",

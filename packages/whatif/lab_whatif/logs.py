@@ -10,6 +10,7 @@ from pathlib import Path as File
 import numpy as np
 import polars as pl
 from lab_formats.formats import pcap
+from lab_formats.reading.grain import grain_s
 from numpy.typing import NDArray
 
 from lab.base.errors import Faults, UserError, field_error
@@ -19,11 +20,11 @@ from lab.traces.recording import Recording
 from lab_whatif.evidence import Item
 from lab_whatif.infer import Inferred, infer
 from lab_whatif.path import FRAME_BYTES, NOT_KNOWN, Down, Path, Sent, Up
-from lab_whatif.refuse import BULK_BYTES, paused, too_little
+from lab_whatif.refuse import BULK_BYTES, LEAST_STEPS, of_few_steps, paused, too_little
 
 HEADERS = {"ack-log": FRAME_BYTES, "qlog": 42}  # bytes of a packet beside what is counted: Ethernet, IPv4, UDP
 PER_ACK, COARSE = ("ack-log", "qlog"), ("ndt7", "ss")
-CLOCK_MS = 0.001  # of such logs
+CLOCK_MS = 0.001  # of such logs at best
 ASSUMED = "a log does not separate the two ways: all that a round trip waited is put on the way down"
 PAUSE_SHARE = 0.25  # of a base RTT, by which a packet is late
 LEAST_GAP_S = 0.05  # between two readings: in less an ACK's batch is no rate
@@ -47,7 +48,8 @@ def read(file: File) -> Recording:
 def inferred_of(file: File, found: Recording) -> Inferred:
     """Infer the link from a log of each ACK; Faults with each rule that it breaks."""
     inferred = infer(_path(file, found.frame, HEADERS[found.format]), found.source)
-    lines = [*_unordered(found.frame), *paused(_pauses(found.frame, inferred.base_s), inferred), *too_little(inferred)]
+    lines = [*_unordered(found.frame), *of_few_steps(inferred.path, LEAST_STEPS["sender"], "the log's clock")]
+    lines += [*paused(_pauses(found.frame, inferred.base_s), inferred), *too_little(inferred)]
     if lines:
         raise Faults(UserError(f"{file}: {line}") for line in lines)
     return inferred
@@ -89,7 +91,8 @@ def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:
     down = Down(t_s - base_s / 2, wait_s, seq + 1, end + 1, sizes)
     up = Up(t_s - base_s / 2, np.zeros(len(t_s)), np.zeros(len(t_s)), end + 1)
     losses = _losses(frame, base_s)
-    return Path(down, up, _sent(frame, acked, mss), base_s * 1e3, CLOCK_MS, mss_bytes=mss, counted=losses)
+    clock_ms = max(CLOCK_MS, grain_s(np.unique(t_s)) * 1e3)
+    return Path(down, up, _sent(frame, acked, mss), base_s * 1e3, clock_ms, mss_bytes=mss, counted=losses)
 
 
 def _losses(frame: pl.DataFrame, base_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

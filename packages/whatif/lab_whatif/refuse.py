@@ -70,16 +70,22 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
         yield f"the capture's clock against its host's time stamps={set_s * 1e3:.0f} ms: must be steady: {pace}"
     elif path.base_rtt_ms <= 0:
         yield f"base RTT={path.base_rtt_ms:.1f} ms: must be above 0: {pace}"
-    elif path.base_rtt_ms < steps * path.step_ms:
+    else:
         clock = "the capture's clock" if segments.grain_s * 1e3 >= path.step_ms else "the time stamps"
-        rule = f"at least {steps} steps of {clock} ({path.step_ms:g} ms): use a longer path"
-        yield f"base RTT={path.base_rtt_ms:.1f} ms: must be {rule}"
+        yield from of_few_steps(path, steps, clock)
     at_window = float((path.sent.room < inferred.mss_bytes).mean()) if len(path.sent.room) else 0.0
     if at_window > MOST_AT_WINDOW:
         rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
     yield from paused(idle_starts(path, segments), inferred)
     yield from too_little(inferred)
+
+
+def of_few_steps(path: Path, steps: int, clock: str) -> Iterator[str]:
+    """Yield that the base RTT has too few steps of the clock by which it is measured."""
+    if path.base_rtt_ms < steps * path.step_ms:
+        rule = f"at least {steps} steps of {clock} ({path.step_ms:g} ms): use a longer path"
+        yield f"base RTT={path.base_rtt_ms:.1f} ms: must be {rule}"
 
 
 def paused(idle: int, inferred: Inferred) -> Iterator[str]:

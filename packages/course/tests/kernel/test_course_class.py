@@ -67,13 +67,18 @@ def test_a_class_of_one_has_its_folder_named_after_the_student(tmp_path: Path, c
 
 def test_a_class_goes_on_where_it_ended(tmp_path: Path, course: Path) -> None:
     paths = [handed_in(tmp_path / "in" / who, who, own__c="", answers__yml=answer(who)) for who in ("s1", "s2")]
+    cell = {"metadata": {"tags": ["answers"]}, "source": "answers = {'x': 1000}"}
+    (paths[0] / "notebook.ipynb").write_text(json.dumps({"cells": [cell]}))
     words = ("grade", str(course), *map(str, paths), "--out", str(tmp_path / "grades"), "--jobs", "1")
     assert lab(tmp_path / "results", *words).returncode == 0
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "grades").glob("*/results.json")}
+    first = grades(tmp_path / "grades")
+    assert "x=1000: must be as in answers.yml: answers.yml alone is graded" in first["s1"]["note"]
     (paths[1] / "answers.yml").write_text("x: 1000\n")
     assert lab(tmp_path / "results", *words).returncode == 0
     after = {file: file.stat().st_mtime_ns for file in before}
     assert sum(before[file] == after[file] for file in before) == 1
+    assert grades(tmp_path / "grades")["s1"] == first["s1"]
     assert {row["points"] for row in grades(tmp_path / "grades").values()} == {"10", "0"}
 
 

@@ -126,6 +126,9 @@ def test_a_notebook_that_answers_otherwise_than_answers_yml_is_named(
 ) -> None:
     folder = handed_in(tmp_path / "a", own__c="", answers__yml="x: 1\n", notebook__ipynb=notebook(text))
     assert graded(folder, small).faults == faults
+    (folder / "answers.yml").write_text("")
+    alone = "answers.yml: must be answers by name: it alone is graded, not notebook.ipynb"
+    assert graded(folder, small).faults == (alone,)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ def test_words_in_comments_and_texts_are_no_assembler() -> None:
         ("#include MACRO\n", "include=MACRO: must be a header"),
         ("# /* x */ include \"../other.c\"\n", "include=\"../other.c\": must be a header"),
         ("#include <asm/io.h>\n", "must be"),
+        ("// \r#include \"/etc/passwd\"\n", "include=\"/etc/passwd\": must be a header"),
+        ("// \rasm(\"syscall\");\n", "own.c:2: asm: must be left out"),
+        ("as\\\rm(\"\");\n", "asm: must be left out"),
     ],
 )  # fmt: skip
 def test_what_could_hide_a_symbol_is_named_with_its_line(text: str, line: str) -> None:

@@ -14,7 +14,7 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
-from lab_formats.reading.grain import grain_s
+from lab_formats.reading.grain import coarse
 from lab_formats.reading.missing import behind_acks_share, missing_share
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
@@ -22,7 +22,6 @@ from lab_formats.reading.round_trips import Sample, round_trips
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
 MOST_ELSEWHERE = 0.01  # of the packets may be copies that are too late for one place
 MOST_BEHIND = 0.1  # of the segments: fewer are out of order, as with several queues of a card
-COARSE_S = 0.001  # a step of the clock, from which round trips show it
 MOST_MISSING = 0.001  # of the bytes, without a word
 Talk = Flow | frozenset[bytes]
 MOST_BINS = 10_000_000  # 11 days in the usual steps
@@ -64,8 +63,8 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if (missing := missing_share(mine)) > MOST_MISSING:
         words = "the rate is too low by at least as much. Capture headers only (-s 128 -B 65536)"
         notes.append(f"{missing:.1%} of the bytes that were acknowledged were not captured: {words}.")
-    if samples and (step_s := grain_s(np.array([packet.t_s for packet in packets]))) >= COARSE_S:
-        notes.append(f"The capture's clock has steps of {step_s * 1e3:g} ms: each round trip is known to one of them.")
+    if samples:
+        notes += coarse(np.array([packet.t_s for packet in packets]), "capture")
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
     if len(packets) > len(mine):
         notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")

@@ -14,8 +14,14 @@ from lab_formats.reading.wifi_frames import (
     type_at,
 )
 
-IP4, IP6, MPLS = 0x0800, 0x86DD, (0x8847, 0x8848)
-TAGS = {**dict.fromkeys((0x8100, 0x88A8, 0x9100, 0x9200), 4), 0x8926: 6, 0x893F: 8}  # VLAN; VN-Tag; E-Tag (802.1BR)
+IP4, IP6, MPLS, NSH = 0x0800, 0x86DD, (0x8847, 0x8848), 0x894F
+NSH_IP, NSH_ETHERNET = (1, 2), 3  # what a network service header (RFC 8300) says that follows, as VXLAN-GPE does
+TAGS = {
+    **dict.fromkeys((0x8100, 0x88A8, 0x9100, 0x9200), 4),
+    0x8926: 6,
+    0x892F: 6,
+    0x893F: 8,
+}  # VLAN; VN-Tag; HSR; E-Tag
 WITHIN = {0x6558: 0, 0x8903: 2, 0x88E7: 4}  # bytes before an Ethernet frame: bridging; FabricPath; 802.1ah
 MACS_BYTES = 12  # both addresses of an Ethernet frame
 LONGEST_LLC, SNAP, SNAP_BYTES = 1500, b"\xaa\xaa\x03\0\0\0", 6
@@ -43,17 +49,28 @@ def by_type(frame: bytes, type_at: int, at: int) -> int:
     if kind <= LONGEST_LLC and frame[at : at + SNAP_BYTES] == SNAP:
         return by_type(frame, at + SNAP_BYTES, at + SNAP_BYTES + 2)
     if kind in PPPS:
-        return _ppp(frame, at + PPPS[kind])
-    if kind in MPLS:
-        while not frame[at + 2] & 1:  # until the bottom of the stack
-            at += 4
-        return at + 4 if frame[at + 4] >> 4 in (4, 6) else _pseudowire(frame, at + 4)
-    return NOT_IP
+        return of_ppp(frame, at + PPPS[kind])
+    if kind == NSH:
+        return of_nsh(frame, at)
+    return of_labels(frame, at) if kind in MPLS else NOT_IP
 
 
 def of_ethernet(frame: bytes, at: int = 0) -> int:
     """Return where the packet of an Ethernet frame begins, which begins at `at`."""
     return by_type(frame, at + MACS_BYTES, at + MACS_BYTES + 2)
+
+
+def of_labels(frame: bytes, at: int) -> int:
+    """Return where the packet behind MPLS labels begins."""
+    while not frame[at + 2] & 1:  # until the bottom of the stack
+        at += 4
+    return at + 4 if frame[at + 4] >> 4 in (4, 6) else _pseudowire(frame, at + 4)
+
+
+def of_nsh(frame: bytes, at: int) -> int:
+    """Return where the packet behind a network service header begins, which has its length in words."""
+    inner, kind = at + 4 * (frame[at + 1] & 0x3F), frame[at + 3]
+    return inner if kind in NSH_IP else of_ethernet(frame, inner) if kind == NSH_ETHERNET else NOT_IP
 
 
 def _pseudowire(frame: bytes, at: int) -> int:
@@ -62,7 +79,7 @@ def _pseudowire(frame: bytes, at: int) -> int:
     return next((found for found in behind if found != NOT_IP), NOT_IP)
 
 
-def _ppp(frame: bytes, at: int = 0) -> int:
+def of_ppp(frame: bytes, at: int = 0) -> int:
     """Pass PPP's protocol, of one byte or two, behind its address and control where they are."""
     if frame[at] in HDLC:
         return by_type(frame, at + 2, at + 4)
@@ -114,11 +131,11 @@ LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
     1: ("Ethernet", of_ethernet),
     0: ("BSD loopback", _loopback),
     108: ("OpenBSD loopback", _loopback),
-    9: ("PPP", _ppp),
-    50: ("PPP over HDLC", _ppp),
-    51: ("PPPoE", lambda frame: _ppp(frame, PPPOE_BYTES)),
-    204: ("PPP with direction", lambda frame: _ppp(frame, 1)),
-    166: ("PPP of pppd", lambda frame: _ppp(frame, 2)),  # its address has the direction
+    9: ("PPP", of_ppp),
+    50: ("PPP over HDLC", of_ppp),
+    51: ("PPPoE", lambda frame: of_ppp(frame, PPPOE_BYTES)),
+    204: ("PPP with direction", lambda frame: of_ppp(frame, 1)),
+    166: ("PPP of pppd", lambda frame: of_ppp(frame, 2)),  # its address has the direction
     104: ("Cisco HDLC", lambda frame: by_type(frame, 2, 4)),
     **dict.fromkeys((12, 14, 101, 228, 229), RAW),
     SLL: ("Linux cooked", lambda frame: by_type(frame, 14, 16)),

@@ -25,7 +25,8 @@ NOTES = {
     "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
     "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
     "gre": "{} packets are within GRE that holds no IP packet which is read: the outer ones count, and show no flow.",
-    "udp": "{} packets are within CAPWAP, or MPLS over UDP, which is not read: the outer ones count, and show no flow.",
+    "unread": "{} packets are within CAPWAP, L2TP over IP or another tunnel that is not read: "
+    "the outer ones count, and show no flow.",
     "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
     "retried": "{} frames were sent again on the air (802.11) and stand twice: each counts once.",
     "malformed": "{} packets state a TCP header of less than 20 bytes, and show no flow.",
@@ -136,7 +137,7 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
             at, header = inner, read_header(data, inner)
             inner = _inner_at(frame, header)
     counts["gre"] += header.protocol == GRE
-    counts["udp"] += is_unread(data, header)
+    counts["unread"] += is_unread(data, header)
     if header.ip_bytes == 0:
         counts["unstated"] += 1
         header = header._replace(ip_bytes=frame.wire_bytes - at)

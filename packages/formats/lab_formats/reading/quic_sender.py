@@ -132,7 +132,9 @@ class Sender:
 def is_of_data(data: Node) -> bool:
     """Return whether a packet is one with application data; early drafts, and aioquic's losses, may lack a header."""
     kind = data.get("packet_type") or (data.get("header") or data).get("packet_type") or data.get("type")
-    return (kind or data.at("header", "packet_type")).value in APPLICATION
+    if kind is None:
+        raise data.refuse("that of a packet with packet_type: without it the packet may be of the handshake")
+    return kind.value in APPLICATION
 
 
 def _asks(data: Node) -> bool:

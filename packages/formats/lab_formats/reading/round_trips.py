@@ -3,6 +3,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from statistics import median
 
 from lab_formats.reading.packets import Flow, Packet
 
@@ -21,23 +22,28 @@ class Sample:
     t_s: float
     rtt_ms: float
     with_data: bool = False  # the acknowledgement came with data, perhaps only when there was some
+    flow: Flow | None = None
 
 
 def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sample]:
     """Return round trips of the far side, as seen from where the capture was taken.
 
     A capture at one end sees that end answer at once, if not always (ACKs are delayed); the other's answers carry the
-    path. Which is far is judged by the medians, but who ever answers at once is near where the other never does. What
-    was sent twice is not used, for it is not known which copy was answered. Where one end alone answers, and at once,
-    it is the one at which the capture was taken.
+    path. Which is far is judged by the medians, but who ever answers at once in most connections is near where the
+    other does not. What was sent twice is not used, for it is not known which copy was answered. Where one end alone
+    answers, and at once, it is the one at which the capture was taken.
     """
     tcp = _tcp(packets)
     ways = [[s for (source, s) in tcp if (source == side) == mine] for mine in (True, False)]
     near, far = sorted(ways, key=_median_ms)
     if near and _least_ms(far) < AT_ONCE_MS <= _least_ms(near):
         near, far = far, near
-    if near and _least_ms(near) >= AT_ONCE_MS:
-        words = f"the RTT is that of the way to the other end, without the {_least_ms(near):.1f} ms of this one"
+    if near and _least_ms(far) < AT_ONCE_MS:
+        words = "the path is as short, or something on it answers for an end; longer ones are queues or delayed ACKs"
+        notes.append(f"Both ends answer within {AT_ONCE_MS:g} ms at times: {words}.")
+    elif near and _least_ms(near) >= AT_ONCE_MS:
+        near_ms = min(sample.rtt_ms for sample in near)
+        words = f"the RTT is that of the way to the other end, without the {near_ms:.1f} ms of this one"
         notes.append(f"Neither end answers at once, as where a capture lies between them: {words}.")
     elif far and not near:
         words = "it is where the capture was taken, and no RTT of the path is seen"
@@ -52,7 +58,11 @@ def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sa
 
 
 def _least_ms(way: list[Sample]) -> float:
-    return min((sample.rtt_ms for sample in way), default=0.0)
+    """Return the shortest answer of a connection, the median of all connections: one other host may be near."""
+    least_ms: dict[Flow | None, float] = {}
+    for sample in way:
+        least_ms[sample.flow] = min(sample.rtt_ms, least_ms.get(sample.flow, sample.rtt_ms))
+    return median(least_ms.values()) if least_ms else 0.0
 
 
 def _median_ms(way: list[Sample]) -> float:
@@ -72,7 +82,7 @@ def _tcp(packets: list[Packet]) -> list[tuple[bytes, Sample]]:
             sent_s = waiting.get(back, OrderedDict()).pop(packet.ack, None)
             if sent_s is not None and packet.t_s >= sent_s:
                 with_data = packet.end - packet.seq > MARK_BYTES
-                found.append((packet.target, Sample(packet.t_s, (packet.t_s - sent_s) * 1e3, with_data)))
+                found.append((packet.target, Sample(packet.t_s, (packet.t_s - sent_s) * 1e3, with_data, packet.flow)))
         if packet.end != packet.seq:
             _remember(waiting.setdefault(key, OrderedDict()), highest, key, packet)
     return found

@@ -79,3 +79,28 @@ def test_a_clock_of_coarse_steps_is_said(tmp_path: Path, step_s: float) -> None:
     file = pcap(tmp_path / "made.pcap", [(t_s // step_s * step_s, packet) for t_s, packet in download()])
     words = "The capture's clock has steps of 10 ms: each round trip is known to one of them."
     assert (words in notes(file)) == (step_s == 0.01)
+
+
+def at_an_access_point(number: int, answers_s: float) -> list[Timed]:
+    """A download as seen 2 ms away from the client, whose server first answers after so long."""
+    made = download(server=f"192.0.2.{100 + number}", seq=10**7 * number)
+    shifted = [(t_s + 0.002 * (packet[15] == 2), packet) for t_s, packet in made]
+    return [shifted[0], (0.002 + answers_s, shifted[1][1]), *shifted[2:]]
+
+
+def test_one_host_that_is_near_does_not_make_the_far_end_of_the_others_near(tmp_path: Path) -> None:
+    """The client answers after 2 ms, two servers after 48 ms, and one of the neighbourhood after 0.9 ms."""
+    answers = enumerate((0.048, 0.048, 0.0009), 1)
+    packets = sorted(each for number, answers_s in answers for each in at_an_access_point(number, answers_s))
+    read = importers.read(pcap(tmp_path / "made.pcap", packets))
+    assert max(read.frame["rtt_ms"].drop_nulls()) == pytest.approx(48)
+    assert "without the 2.0 ms of this one" in "".join(read.notes)
+
+
+def test_where_both_ends_answer_at_once_the_round_trip_may_be_none_of_the_path(tmp_path: Path) -> None:
+    """As in a telephone's VPN program, which answers for the servers."""
+    packets = download()
+    near = [packets[0], (0.0002, packets[1][1]), *packets[2:]]
+    note = "Both ends answer within 1 ms at times: the path is as short, or something on it answers for an end"
+    assert any(each.startswith(note) for each in notes(pcap(tmp_path / "near.pcap", near)))
+    assert not any(each.startswith(note) for each in notes(pcap(tmp_path / "far.pcap", packets)))

@@ -105,6 +105,19 @@ def netfilter(packet: bytes) -> bytes:
         (1, to_port(4790, b"\x0c\0\0\3" + bytes(4 + 12) + b"\x08\0")),
         (1, to_port(4754, b"\0\0\x08\0")),  # GRE in UDP
         (1, outer(51, b"\4\4" + bytes(22))),  # AH
+        (1, to_port(4790, b"\x0c\0\0\4" + bytes(4) + b"\x0f\xc6\1\1" + bytes(20))),  # NSH in VXLAN-GPE
+        (1, to_port(4790, b"\x0c\0\0\4" + bytes(4) + b"\x0f\xc2\2\3" + bytes(4 + 12) + b"\x08\0")),
+        (1, lambda packet: bytes(12) + b"\x89\x4f\x0f\xc2\2\1" + bytes(4) + packet),  # NSH
+        (1, lambda packet: bytes(12) + b"\x89\x2f" + bytes(4) + ethernet(packet)[12:]),  # HSR
+        (1, to_port(5072, b"\x42\x52\x11\4" + bytes(4 + 16 + 20))),  # AYIYA
+        (1, to_port(1701, b"\0\2" + bytes(4) + b"\xff\3\0\x21")),  # L2TP
+        (1, to_port(1701, b"\x4a\2" + bytes(2 + 4 + 4) + b"\0\3" + bytes(3) + b"\0\x21")),
+        (1, to_port(4341, bytes(8))),  # LISP
+        (1, to_port(6080, b"\2\4" + bytes(2 + 8))),  # GUE of version 0 and 1
+        (1, to_port(6080, b"")),
+        (1, to_port(6635, b"\0\1\1\x40")),  # MPLS in UDP, in IP
+        (1, outer(137, b"\0\1\0\x40\0\1\1\x40")),
+        (1, outer(97, b"\x30\0" + bytes(12) + b"\x08\0")),  # EtherIP
         (1, to_port(6081, b"\1\0\x65\x58" + bytes(4 + 4 + 12) + b"\x08\0")),
         (1, to_port(2152, b"\x30\xff" + bytes(6))),
         (1, to_port(2152, b"\x34\xff" + bytes(6) + b"\0\0\0\x85\1\0\x09\0")),
@@ -130,11 +143,12 @@ def test_teredo_counts_the_packets_within_and_its_bubbles(tmp_path: Path, head: 
     assert not any("state no IP length" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("port", [5247, 6635])
-def test_a_tunnel_over_udp_that_is_not_read_is_said(tmp_path: Path, port: int) -> None:
-    file = pcap(tmp_path / "made.pcap", PLAIN, 1, to_port(port, bytes(8)))
-    found = importers.read(file, user="10.0.0.2")
-    assert any(note.startswith("123 packets are within CAPWAP, or MPLS over UDP") for note in found.notes)
+@pytest.mark.parametrize(
+    "frame", [to_port(5247, bytes(8)), outer(115, bytes(4)), outer(55, bytes(8))], ids=["CAPWAP", "L2TP", "minimal"]
+)
+def test_a_tunnel_that_is_not_read_is_said(tmp_path: Path, frame: Callable[[bytes], bytes]) -> None:
+    found = importers.read(pcap(tmp_path / "made.pcap", PLAIN, 1, frame), user="10.0.0.2")
+    assert any(note.startswith("123 packets are within CAPWAP, L2TP over IP or another") for note in found.notes)
 
 
 @pytest.mark.parametrize(

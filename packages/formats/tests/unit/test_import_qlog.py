@@ -121,6 +121,7 @@ LATER = [sent(71, 3), sent(71, 4), sent(71, 5)]
 ALL_BUT_1 = acked(120, [0], [2, 5])
 LOST_BY_ITSELF = {"time": 70, "name": "recovery:packet_lost", "data": {"type": "1RTT", "packet_number": 1}}
 TIMED = json.dumps(acked(62, [0, 0], [2, 2])).replace('"ack"', '"ack_receive_timestamps"')
+WITHOUT = r"events\[5\]\[3\]=.*: must be that of a packet with packet_type: without it the packet may be of the hand"
 IN_US = [each | {"time": each["time"] * 1000} for each in EVENTS]
 IN_US_HEAD = {"qlog_version": "0.3", "trace": {"common_fields": {"time_units": "us"}}}
 IN_S = [each | {"time": each["time"] / 1000} for each in EVENTS]
@@ -220,6 +221,10 @@ def test_qlog_of_later_drafts_states_a_schema_instead_of_a_version(tmp_path: Pat
         (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),
         (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
         (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
+        (
+            IN_LISTS.replace('{"packet_type": "1RTT", "header": {"packet_number": "1"}, "frames": []}', '{"a": 1}'),
+            WITHOUT,
+        ),
         (IN_LISTS.replace('"us"', '"ticks"'), "time_units=ticks: must be ms or us or s"),
         (qlog(*IN_US), "shortest round trip=50 s: must be at most 10 s: times in ms, or time_units=us"),
         (

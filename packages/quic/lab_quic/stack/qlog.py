@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import numpy as np
 import polars as pl
 
 from lab.base.errors import UserError, field_error
@@ -46,6 +47,9 @@ MADE = {
 IN_ITS_UNIT = ("t_ms", "srtt_ms", "rtt_ms")
 LARGEST = 2.0**65  # of any number: stacks write 2^64 - 1 for no threshold
 MOST_WINDOW = 2.0**40  # bytes of a window, and in flight: more than any trial sends
+OTHER_UNIT = 100  # times a trial's length, and the log's is of another unit: it is 1,000 times as long, or as short
+LONGEST = 500  # times the path's round trip, that of a queue included: in us it would be 1,000 times as long or longer
+IN_MS = "in ms, or leave qlog out of the stack's file"
 NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
 
 
@@ -76,12 +80,22 @@ def read(file: Path, shown: str) -> pl.DataFrame:
     return table
 
 
-def require_ms(table: pl.DataFrame, base_rtt_ms: float, shown: str) -> None:
-    """Refuse round trips that the path cannot have: in s, as quinn wrote them beside times in ms."""
-    typical_ms = table["srtt_ms"].replace(0.0, None).median()
-    if isinstance(typical_ms, float) and typical_ms < base_rtt_ms / 2:
-        rule = f"at least the path's {base_rtt_ms:g} ms: in ms, or leave qlog out of the stack's file"
-        raise field_error(shown, "smoothed_rtt", f"{typical_ms:g} in the median", rule)
+def require_ms(table: pl.DataFrame, base_rtt_ms: float, trial_ms: float, shown: str) -> None:
+    """Refuse times that the trial cannot have, and round trips that the path cannot: in s or us, which no log states.
+
+    quinn wrote round trips in s beside times in ms.
+    """
+    times_ms = table["t_ms"].to_numpy()
+    span_ms = float(np.ptp(times_ms)) if len(times_ms) else 0.0
+    if span_ms and not trial_ms / OTHER_UNIT < span_ms < trial_ms * OTHER_UNIT:
+        rule = f"about the trial's {trial_ms:.0f} ms: {IN_MS}"
+        raise field_error(shown, "time", f"{span_ms:g} from the first to the last", rule)
+    for field, name in (("smoothed_rtt", "srtt_ms"), ("latest_rtt", "rtt_ms")):
+        typical_ms = table[name].replace(0.0, None).median()
+        if isinstance(typical_ms, float) and not base_rtt_ms / 2 <= typical_ms < base_rtt_ms * LONGEST:
+            limit = "at least" if typical_ms < base_rtt_ms else f"less than {LONGEST} times"
+            rule = f"{limit} the path's {base_rtt_ms:g} ms: {IN_MS}"
+            raise field_error(shown, field, f"{typical_ms:g} in the median", rule)
 
 
 def _is_lines(text: str) -> bool:

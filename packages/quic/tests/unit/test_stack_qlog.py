@@ -134,12 +134,26 @@ def test_numbers_that_no_stack_has_are_left_out(tmp_path: Path) -> None:
     assert found.ack_table()["cwnd_pkts"].max() == 20
 
 
-def test_round_trips_in_seconds_are_refused_in_one_line(tmp_path: Path) -> None:
-    """As quinn wrote them, beside times in ms; its initial round trip of 0.333 s stands before them."""
-    in_s = [metrics(1001.0, 10, smoothed_rtt=0.333), *(metrics(at, 20, smoothed_rtt=0.06) for at in (1060.0, 1120.0))]
-    (tmp_path / "server.sqlog").write_text(sequence(in_s))
-    with pytest.raises(UserError, match=r"mine: smoothed_rtt=0\.06 in the median: must be at least the path's 50 ms"):
-        qlog.require_ms(qlog.read(tmp_path / "server.sqlog", "mine"), 50.0, "mine")
+@pytest.mark.parametrize(
+    ("name", "of_time", "rtt", "rule"),
+    [
+        ("smoothed_rtt", 1, 0.06, r"smoothed_rtt=0\.06 in the median: must be at least the path's 50 ms"),
+        ("latest_rtt", 1, 0.06, r"latest_rtt=0\.06 in the median: must be at least the path's 50 ms"),
+        ("smoothed_rtt", 1, 60_000, r"smoothed_rtt=60000 in the median: must be less than 500 times the path's 50 ms"),
+        ("latest_rtt", 1, 60_000, r"latest_rtt=60000 in the median: must be less than 500 times the path's 50 ms"),
+        ("smoothed_rtt", 1000, 60, r"time=119000 from the first to the last: must be about the trial's 130 ms"),
+        ("smoothed_rtt", 0.001, 60, r"time=0\.119 from the first to the last: must be about the trial's 130 ms"),
+    ],
+)
+def test_a_log_in_another_unit_that_it_does_not_state_is_refused(
+    tmp_path: Path, name: str, of_time: float, rtt: float, rule: str
+) -> None:
+    """As quinn wrote round trips, in s beside times in ms; its initial one of 0.333 s stands before them."""
+    rows = [metrics(1001.0 * of_time, 10, **{name: 0.333})]
+    rows += [metrics(at_ms * of_time, 20, **{name: rtt}) for at_ms in (1060.0, 1120.0)]
+    (tmp_path / "server.sqlog").write_text(sequence(rows))
+    with pytest.raises(UserError, match=f"mine: {rule}"):
+        qlog.require_ms(qlog.read(tmp_path / "server.sqlog", "mine"), 50.0, 130.0, "mine")
 
 
 def test_no_qlog_is_no_rows() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lab_whatif import logs
+from lab_whatif.evidence import items
 from lab_whatif.measures import measured
 from test_import_ndt7 import SACKED_NDT7, info, ndt7
 from test_import_qlog import acked as acknowledged
@@ -86,6 +87,30 @@ def test_a_qlog_shows_the_rate(tmp_path: Path, first_bytes: int) -> None:
     assert found.path.base_rtt_ms == 50
     assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(20, rel=0.01)
     assert found.mss_bytes == 1208
+
+
+def in_whole_ms(folder: Path, base_ms: float) -> Path:
+    """Write a qlog with times cut to whole ms, of packets every 0.613 ms, most of which wait 40 ms."""
+    times_ms = [(number * 0.613, number * 0.613 + base_ms + 40 * (number >= 200)) for number in range(3000)]
+    events = [sent(int(sent_ms), number) for number, (sent_ms, _) in enumerate(times_ms)]
+    events += [acknowledged(int(back_ms), [number]) for number, (_, back_ms) in enumerate(times_ms)]
+    file = folder / "x.sqlog"
+    file.write_text(qlog(*sorted(events, key=lambda event: event["time"])))
+    return file
+
+
+def test_a_qlog_in_whole_ms_knows_the_base_rtt_to_one_of_them(tmp_path: Path) -> None:
+    file = in_whole_ms(tmp_path, 50.6)
+    found = logs.read(file)
+    base, jitter, *_ = items(logs.inferred_of(file, found))
+    assert (base.value, base.high, jitter.value) == (50, 51, 0)
+    assert "The log's clock has steps of 1 ms: each round trip is known to one of them." in found.notes
+
+
+def test_a_qlog_in_whole_ms_of_a_short_path_is_refused(tmp_path: Path) -> None:
+    file = in_whole_ms(tmp_path, 1.4)
+    with pytest.raises(UserError, match=r"base RTT=1\.0 ms: must be at least 2 steps of the log's clock \(1 ms\)"):
+        logs.inferred_of(file, logs.read(file))
 
 
 def test_a_qlog_counts_what_was_lost(tmp_path: Path) -> None:

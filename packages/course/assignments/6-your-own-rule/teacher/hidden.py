@@ -3,7 +3,7 @@
 
 from lab_course.assignment import sibling
 from lab_course.compared import at_chokepoint, queue_ms
-from lab_course.marks import Marks
+from lab_course.marks import Marks, none
 
 paired = sibling(__file__, "paired")
 LESS = 0.9  # of the queue, or of the losses, of a sender that waits for a loss
@@ -29,9 +29,10 @@ def check_chokepoint(work) -> Marks:
 
 def check_queue(work) -> Marks:
     """Less queue than without any rule, and no more losses, on each link."""
-    held, reasons = 0, []
+    held, reasons, hits = 0, [], 0.0
     for link in paired.HIDDEN:
         compared = paired.on(work, link)
+        hits += sum(map(at_chokepoint, compared.own))
         own, other = (sum(each) / len(each) for each in compared.values(queue_ms))
         resent, other_resent = _resent(compared.own), _resent(compared.other)
         less = own <= LESS * other or resent <= LESS * other_resent
@@ -41,6 +42,8 @@ def check_queue(work) -> Marks:
             f"{compared.own[0].link.title}: mean wait {own:.0f} ms, without a rule {other:.0f} ms; "
             f"{resent} retransmissions, without a rule {other_resent}."
         )
+    if not hits:
+        return none(f"No exit is at the chokepoint: who leaves early everywhere queues least. {' '.join(reasons)}")
     return Marks(held / len(paired.HIDDEN), " ".join(reasons))
 
 
