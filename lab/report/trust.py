@@ -79,13 +79,13 @@ def digests(run: Run) -> str:
 def losses(outcomes: pl.DataFrame) -> str:
     """State whether the first loss of each capture follows from a drop at the bottleneck, and where none shows."""
     valid = outcomes.filter("valid").unique(["cca", "trial"], maintain_order=True)
-    odd = [f"{cca}-{trial:03d}" for cca, trial in valid.filter(~pl.col("loss_agrees")).select("cca", "trial").rows()]
+    odd = [f"{cca}-{trial:03d}" for cca, trial in valid.filter(loss_agrees=False).select("cca", "trial").rows()]
     hidden = valid.filter(pl.col("loss_agrees").is_null())["cca"].unique(maintain_order=True)
     found = "In every valid trial the first loss in the capture agrees with the drops that the bottleneck counted."
     if odd:
         found = f"The first loss in the capture does not follow from a drop at the bottleneck in: {', '.join(odd)}."
-    unseen = f"The capture does not show the losses of: {', '.join(hidden)}."
-    return (f"{found} {unseen}" if valid["loss_agrees"].count() else unseen) if len(hidden) else found
+    rest = f" {found.replace('In every', 'In every other')}" if valid["loss_agrees"].count() else ""
+    return f"The capture does not show the losses of: {', '.join(hidden)}.{rest}" if len(hidden) else found
 
 
 def _over_all(name: str, checks: list[Check]) -> CheckSummary:

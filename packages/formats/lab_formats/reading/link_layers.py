@@ -17,11 +17,11 @@ from lab_formats.reading.wifi_frames import (
 IP4, IP6, MPLS, NSH = 0x0800, 0x86DD, (0x8847, 0x8848), 0x894F
 NSH_IP, NSH_ETHERNET = (1, 2), 3  # what a network service header (RFC 8300) says that follows, as VXLAN-GPE does
 TAGS = {
-    **dict.fromkeys((0x8100, 0x88A8, 0x9100, 0x9200), 4),
-    0x8926: 6,
-    0x892F: 6,
-    0x893F: 8,
-}  # VLAN; VN-Tag; HSR; E-Tag
+    **dict.fromkeys((0x8100, 0x88A8, 0x9100, 0x9200), 4),  # VLAN
+    0x8926: 6,  # VN-Tag
+    0x892F: 6,  # HSR
+    0x893F: 8,  # E-Tag (802.1BR)
+}
 WITHIN = {0x6558: 0, 0x8903: 2, 0x88E7: 4}  # bytes before an Ethernet frame: bridging; FabricPath; 802.1ah
 MACS_BYTES = 12  # both addresses of an Ethernet frame
 LONGEST_LLC, SNAP, SNAP_BYTES = 1500, b"\xaa\xaa\x03\0\0\0", 6
