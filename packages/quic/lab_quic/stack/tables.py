@@ -8,22 +8,20 @@ those of the datagrams' payload, each counted as new, in the order in which they
 import fnmatch
 from functools import cached_property
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from lab.base.errors import UserError
-from lab.judge.packet_exit import Seen, exit_of
-from lab.node.record import NodeRecord
+from lab.judge.packet_exit import Flight, Seen
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
 from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema
-from lab.tables.downloads import FLOW
+from lab.tables.downloads import FLOW, idle_up_delay_s
 from lab.tables.node_json import on_trace_clock
 from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
@@ -57,11 +55,12 @@ class OverStack:
         start_ns = on_trace_clock(self.raw.node, self.datagrams.start_epoch_ns, self.raw.folder / CAPTURED)
         events = read_events(self.raw.folder / "trace.raw", self.raw.folder / "formats")
         link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
-        found, up_s = self._packets(), up_delay_s(self.raw.node)
+        found, up_s = self._packets(), idle_up_delay_s(self.raw.node["probes"])
         log = Reported(self._events(up_s), self.full_bytes)
         left = log.exit_table(self.sender.slow_start_exit) if log.reports_exits else None
         if left is None:
-            path = Seen(self.plan["link"]["base_rtt_ms"] / 1e3, up_s, self.full_bytes + UDP_BYTES + ETHERNET_BYTES)
+            frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
+            path = Seen.of(self.plan["shapes"], self.plan["link"]["base_rtt_ms"], up_s, frame_bytes)
             left = estimated(link["qdisc"], found, path, self.full_bytes)
         return {
             "packets": found,
@@ -146,12 +145,6 @@ def packet_table(datagrams: Datagrams, long_headers: bool) -> pl.DataFrame:
     return table.with_columns(*own, *none).select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
 
 
-def up_delay_s(node: NodeRecord) -> float:
-    """Return the delay of the idle return path, the median of its probes."""
-    delays_us = [delay_us for probe in node["probes"] if probe["way"] == "up" for _, delay_us in probe["arrived"]]
-    return median(delays_us) / 1e6 if delays_us else 0.0
-
-
 def timed(events: pl.DataFrame, up_s: float) -> pl.DataFrame:
     """Add t_s, and sort by it: the first packet that the server received is the client's first one, a delay later."""
     events = events.sort("t_ms", maintain_order=True)
@@ -212,11 +205,12 @@ class Reported:
 
 def estimated(qdisc: pl.DataFrame, found: pl.DataFrame, path: Seen, full_bytes: int) -> pl.DataFrame:
     """Return the exit that the packets show; what was in flight stands for the window."""
-    left = exit_of(qdisc, found, path)
+    left = Flight.of(qdisc, found, path).exit(path.rtt_s)
     if left is None:
         return pl.DataFrame(schema=schema(exits.EXITS))
     pkts = round(left.flight_bytes / full_bytes)
-    row = {"t_s": left.t_s, "flow": FLOW, "cwnd_pkts": pkts, "ssthresh_pkts": None, "rtt_ms": None, "cause": ESTIMATED}
+    cause = LOSS if left.upon_loss else ESTIMATED
+    row = {"t_s": left.t_s, "flow": FLOW, "cwnd_pkts": pkts, "ssthresh_pkts": None, "rtt_ms": None, "cause": cause}
     return pl.DataFrame([row], schema=schema(exits.EXITS))
 
 

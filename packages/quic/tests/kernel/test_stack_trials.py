@@ -63,6 +63,19 @@ def test_without_a_qlog_the_exit_is_estimated_near_the_one_that_the_qlog_reports
     assert (reported.packets.equals(estimated.packets)) is True
 
 
+def test_without_a_qlog_an_exit_upon_loss_is_one_and_so_late(bench: Bench, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("reported", "estimated")]
+    for folder in folders:
+        folder.mkdir()
+    reported, estimated = run(bench, folders[0], "halves", SMALL), run(bench, folders[1], "halves", SMALL, qlog=None)
+    assert estimated.exits["cause"].to_list() == ["loss"]
+    assert estimated.exits["t_s"][0] == pytest.approx(reported.exits["t_s"][0], abs=0.02)
+    classes = [{row["heuristic"]: row["exit_class"] for row in outcome(each)} for each in (reported, estimated)]
+    assert "late" in classes[0].values()
+    for truth in ("truth", "lasting"):
+        assert classes[0][truth] == classes[1][truth]
+
+
 def test_the_same_trial_is_the_same_byte_for_byte_qlog_included(bench: Bench, tmp_path: Path) -> None:
     cca = own(str(written(tmp_path)))["halves"]
     experiment, backend = prepared(experiment_of(cca, SMALL), bench.backend, QUIET)
