@@ -25,6 +25,7 @@ TAKEN = (SENT, LOST, "packet_received")
 DELTA = ("delta", "relative_to_previous_event")
 TIME_FORMATS = ("absolute", "relative", "relative_to_epoch", *DELTA)
 Event = tuple[float, str, Node]
+SIGNS = ('"qlog_version"', '"urn:ietf:params:qlog:file:', '"vantage_point"')
 LATEST = 1e18
 LONGEST_RTT_MS = 10_000  # where no unit is stated: a log of us would have 1 s for 1 ms, and 10 s for 10
 SHORT_RTT_MS = 1.0  # where no unit is stated: a log of s would have 1 ms for 1 s
@@ -45,9 +46,9 @@ NOTES = (
 
 
 def fits(head: Head) -> bool:
-    """Recognise the version that begins each qlog, or from draft 0.4 on its schema."""
+    """Recognise the version of a qlog, its schema from draft 0.4 on, or its place, which mvfst may put first."""
     text = "\n".join(head.lines[:50]) + head.data[:4096].decode("utf-8", "ignore")
-    return '"qlog_version"' in text or '"urn:ietf:params:qlog:file:' in text
+    return bool(head.lines or b"\0" not in head.data) and any(sign in text for sign in SIGNS)
 
 
 def read(path: Path) -> Recording:

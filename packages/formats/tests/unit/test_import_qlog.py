@@ -100,6 +100,14 @@ def test_qlog_of_the_first_drafts_is_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, IN_LISTS).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
+def test_a_qlog_whose_version_stands_behind_its_events_is_the_same(tmp_path: Path) -> None:
+    """As mvfst writes it, whose members have no order."""
+    events = [{"time": 0, "name": "transport:datagrams_sent"}] * 200
+    traces = [{"vantage_point": {"type": "server"}, "events": [*events, *EVENTS]}]
+    found = read(tmp_path, json.dumps({"traces": traces, "qlog_version": "0.3"}, indent=1))
+    assert found.frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+
+
 def test_a_qlog_of_the_network_says_so(tmp_path: Path) -> None:
     found = read(tmp_path, qlog(*EVENTS).replace('"server"', '"network"'))
     assert any(note.startswith("It was logged in the network (vantage_point), not by an end") for note in found.notes)
