@@ -23,6 +23,7 @@ RECORD = "\x1e"
 VERSIONS = ("0.3", "0.4", "draft-02")  # earlier ones have lists for events; later ones state file_schema instead
 METRICS = ("metrics_updated", "recovery_metrics_updated")
 STATES = ("congestion_state_updated",)
+RECEIVED = ("packet_received", "datagrams_received", "datagram_received")
 SLOW_START = ("slowstart", "startup")  # in a state's name: quiche has conservative_slow_start and bbr_startup
 OF_LOSS = ("recover", "persistentcongestion")
 LATER = (*OF_LOSS, "avoid", "drain", "probe")
@@ -133,22 +134,27 @@ def _is_lines(text: str) -> bool:
     if text.lstrip("\n ").startswith(RECORD):
         return True
     first = text.lstrip().partition("\n")[0]
-    try:
-        return isinstance(json.loads(first), dict) and "\n" in text.strip() and '"traces"' not in first
-    except (ValueError, RecursionError):
-        return False
+    return first.startswith("{") and "\n" in text.strip() and '"traces"' not in first and _is_whole(first)
 
 
 def _records(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
     """Read JSON-SEQ, or lines of JSON; a stopped program may leave half a record at the end."""
     lines = [line for line in (each.strip(f"{RECORD} \r") for each in text.split("\n")) if line]
-    if not text.endswith("\n") and not lines[-1].endswith("}"):
+    if not text.endswith("\n") and not _is_whole(lines[-1]):
         lines.pop()
     records = (_parsed(line, shown, f"record {number}") for number, line in enumerate(lines, 1))
     head = next(records, None)
     if head is None:
         raise UserError(f"{shown}: record 1: must be whole JSON")
     return head, records
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _parsed(line: str, shown: str, what: str) -> dict[str, Any]:
@@ -202,7 +208,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _row(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return an event as a row, that of most kinds with its time alone; None of one without a time."""
+    """Return an event of packets or congestion control as a row; None of any other, and of one without a time."""
     name = str(event.get("name", "")).rpartition(":")[2]
     data, time = event.get("data"), event.get("time")
     if not isinstance(data, dict) or not _is_number(time):
@@ -214,12 +220,14 @@ def _row(event: dict[str, Any]) -> dict[str, Any] | None:
         row["state"] = str(data.get("new", ""))
     elif name == "packet_lost":
         row["lost_pkts"] = 1
-    elif name == "packet_received":
+    elif name in RECEIVED:
         row["received_pkts"] = 1
     elif name == "packet_sent":
         raw = data.get("raw") or {}
         length = raw.get("length") if isinstance(raw, dict) else None
         row["sent_bytes"] = length if isinstance(length, int) and 0 <= length <= MOST_BYTES else None
+    else:
+        return None
     return row
 
 

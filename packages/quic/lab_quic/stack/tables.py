@@ -165,10 +165,13 @@ def up_delay_s(node: NodeRecord) -> float:
 
 
 def timed(events: pl.DataFrame, up_s: float) -> pl.DataFrame:
-    """Add t_s, and sort by it: the first packet that the server received is the client's first one, a delay later."""
+    """Add t_s, and sort by it: the first packet is the client's first one, a delay later, or the server's answer to it.
+
+    Where the log has no packets, the first report of the connection stands for it.
+    """
     events = events.sort("t_ms", maintain_order=True)
-    first = events.filter(pl.col("received_pkts") > 0)["t_ms"]
-    zero_ms = (first if len(first) else events["t_ms"])[0] if events.height else 0.0
+    packet = pl.any_horizontal(pl.col("received_pkts", "sent_bytes").is_not_null())
+    zero_ms = pl.coalesce(pl.col("t_ms").filter(packet).first(), pl.col("t_ms").first())
     return events.with_columns(t_s=(pl.col("t_ms") - zero_ms) / 1e3 + up_s)
 
 

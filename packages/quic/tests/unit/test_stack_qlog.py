@@ -76,6 +76,8 @@ FORMS = {
     "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
     "records out of the order of time": sequence(BY_THRESHOLD[::-1]),
     "half a record at the end": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"na',
+    "half a record at the end, which ends in a brace": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"data":{"header":{}',
+    "no end of the last record": sequence(BY_THRESHOLD)[:-1],
 }
 
 
@@ -193,6 +195,24 @@ def test_windows_in_packets_are_refused(tmp_path: Path) -> None:
     ):
         qlog.require_bytes(found, 60_000, "mine")
     qlog.require_bytes(found.with_columns(pl.col("cwnd_bytes") * FULL_BYTES), 60_000, "mine")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [event(10.0, "generic:info"), FIRST],
+        [event(10.0, "generic:info"), event(1000.0, "transport:datagrams_received")],
+        [event(10.0, "generic:info"), event(1000.0, "quic:packet_sent", raw={"length": 0})],
+        [event(10.0, "connectivity:server_listening"), metrics(1000.0, 10)],
+        [metrics(10.0, 10), FIRST],
+    ],
+    ids=["received", "datagrams", "sent first", "no packets", "made before"],
+)
+def test_the_clock_begins_with_the_connections_first_packet(tmp_path: Path, first: list[Any]) -> None:
+    later = [metrics(1060.0, 20), event(1070.0, "transport:packet_received")]
+    if first[-1]["name"] == "recovery:metrics_updated":
+        del later[1]
+    assert read(tmp_path, sequence([*first, *later])).ack_table()["t_s"].to_list()[-1] == pytest.approx(UP_S + 0.06)
 
 
 def test_no_qlog_is_no_rows() -> None:
