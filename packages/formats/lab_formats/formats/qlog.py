@@ -133,7 +133,7 @@ def _events(trace: Node, events: list[Node]) -> Iterator[Event]:
     columns = [str(each.value).lower() for each in fields.items()] if fields else []
     common = trace.get("common_fields")
     form = common.get("time_format") if common else None
-    if form and form.value not in TIME_FORMATS:
+    if form and form.value not in (None, *TIME_FORMATS):
         raise form.refuse(" or ".join(TIME_FORMATS))
     added, unit = "delta_time" in columns or (form is not None and form.value in DELTA), _unit(trace)
     unit_ms = UNITS_MS[unit.value] if unit else 1.0

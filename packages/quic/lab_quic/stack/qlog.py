@@ -27,6 +27,7 @@ RECEIVED = ("packet_received", "datagrams_received", "datagram_received")
 SLOW_START = ("slowstart", "startup")  # in a state's name: quiche has conservative_slow_start and bbr_startup
 OF_LOSS = ("recover", "persistentcongestion")
 LATER = (*OF_LOSS, "avoid", "drain", "probe")
+MARK, BY_MARK = "ecn", " (ecn)"  # of a state's trigger
 NO_STATES = ("", "application_limited")  # that say nothing about slow start
 TIME_FORMATS = {"absolute": False, "relative": False, "relative_to_epoch": False}
 TIME_FORMATS |= {"delta": True, "relative_to_previous_event": True}
@@ -190,7 +191,7 @@ def _clock(head: dict[str, Any], shown: str) -> tuple[float, bool]:
     common = _part(trace, "common_fields", shown)
     settings = _part(trace, "configuration", shown)
     factor = 1e-3 if "us" in (settings.get("time_units"), common.get("time_units")) else 1.0
-    form = common.get("time_format", "relative")
+    form = str(common.get("time_format") or "relative")
     if form not in TIME_FORMATS:
         raise field_error(shown, "time_format", form, ", ".join(TIME_FORMATS))
     return factor, TIME_FORMATS[form]
@@ -217,7 +218,8 @@ def _row(event: dict[str, Any]) -> dict[str, Any] | None:
     if name in METRICS:
         row |= {MADE[key]: float(data[key]) for key in MADE if _is_number(data.get(key))}
     elif name in STATES:
-        row["state"] = str(data.get("new", ""))
+        by_mark = MARK in str(data.get("trigger", "")).lower()
+        row["state"] = f"{data.get('new', '')}{BY_MARK * by_mark}"
     elif name == "packet_lost":
         row["lost_pkts"] = 1
     elif name in RECEIVED:
@@ -237,8 +239,8 @@ def in_slow_start(state: str) -> bool:
 
 
 def of_loss(state: str) -> bool:
-    """Return whether a state's name is that of a sender that found a loss."""
-    return _holds(state, OF_LOSS)
+    """Return whether a state's name is that of a sender that found a loss, and no mark."""
+    return _holds(state, OF_LOSS) and not state.endswith(BY_MARK)
 
 
 def _holds(state: str, words: tuple[str, ...]) -> bool:

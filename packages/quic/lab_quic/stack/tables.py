@@ -84,7 +84,8 @@ class OverStack:
         found = qlog.read(self.log, shown)
         trial_ms, base_ms = float(np.ptp(self.datagrams.time_ns)) / 1e6, self.plan["link"]["base_rtt_ms"]
         qlog.require_ms(found, base_ms, trial_ms, shown)
-        qlog.require_bytes(found, self.datagrams.bytes[self.datagrams.to_client].sum() / trial_ms * base_ms, shown)
+        down_bytes = int(self.datagrams.bytes[self.datagrams.to_client].sum())
+        qlog.require_bytes(found, down_bytes * base_ms / max(trial_ms, base_ms), shown)
         return timed(found, up_s)
 
     def checks(self, _packets: Frame) -> list[Check]:

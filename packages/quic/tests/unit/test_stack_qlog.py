@@ -113,22 +113,23 @@ def test_the_exit_is_the_first_state_or_threshold_and_a_loss_beside_it_is_its_ca
     assert left["t_s"].to_list() == pytest.approx([UP_S + t_s])
 
 
-def state(time_ms: float, name: str) -> dict[str, Any]:
-    return event(time_ms, "quic:congestion_state_updated", new=name)
+def state(time_ms: float, name: str, trigger: str = "") -> dict[str, Any]:
+    return event(time_ms, "quic:congestion_state_updated", new=name, trigger=trigger)
 
 
 @pytest.mark.parametrize(
     ("first", "then", "last", "cause"),
     [
-        ("slow_start", "conservative_slow_start", "congestion_avoidance", "own"),  # quiche: HyStart++'s CSS
-        ("bbr_startup", "bbr_startup", "bbr_drain", "own"),  # quiche
-        ("SlowStart", "application_limited", "Recovery", "loss"),
+        ("slow_start", "conservative_slow_start", ["congestion_avoidance"], "own"),  # quiche: HyStart++'s CSS
+        ("bbr_startup", "bbr_startup", ["bbr_drain"], "own"),  # quiche
+        ("SlowStart", "application_limited", ["Recovery"], "loss"),
+        ("slow_start", "slow_start", ["recovery", "ecn"], "own"),
     ],
 )
 def test_a_phase_of_slow_start_is_no_exit_whatever_a_stack_calls_it(
-    tmp_path: Path, first: str, then: str, last: str, cause: str
+    tmp_path: Path, first: str, then: str, last: list[str], cause: str
 ) -> None:
-    events = [FIRST, state(1001, first), *SLOW[1:], state(1150, then), state(1170, last), metrics(1180, 15)]
+    events = [FIRST, state(1001, first), *SLOW[1:], state(1150, then), state(1170, *last), metrics(1180, 15)]
     left = read(tmp_path, sequence(events)).exit_table("own")
     assert left.select("t_s", "cause").row(0) == (pytest.approx(UP_S + 0.17), cause)
 
@@ -233,6 +234,7 @@ def test_no_qlog_is_no_rows() -> None:
             "congestion_state_updated=css: must be a name with slow_start, startup",
         ),
         (document(SLOW, common_fields={"time_format": "ticks"}), "time_format=ticks: must be absolute, relative, "),
+        (document(SLOW, common_fields={"time_format": [1]}), "time_format=[1]: must be absolute, relative, "),
         ("", "bytes=0: must be a qlog"),
         ("\x1e\n", "bytes=0: must be a qlog"),
         ("hello\n", "qlog: must be whole JSON"),
