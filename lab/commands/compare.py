@@ -30,6 +30,7 @@ from lab.kernel.recipe import Recipe
 from lab.report.compare.ranked import Ranked, ranked
 from lab.runs.estimate import about, minutes
 from lab.runs.link_kinds import Link, links
+from lab.runs.missing import require_possible
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
 from lab.runs.vary import Axis, axes_of, cells, require_few
@@ -157,6 +158,8 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
     """Run the campaign, print the ranks, and write its page; a link or a trial that fails does not stop the others."""
     request = record.requested(comparison, course.measure)
     folder = record.resumed(request) if course.resume else None
+    for link in comparison.links:
+        require_possible(comparison.experiment(link, comparison.trials), site.backend, options)
     _announce(comparison, course, options, site.backend.kind == "virtual", console)
     folder = folder or record.begin(request)
     say(console, f"results in {folder}, runs in {paths.results()}/compare-*")

@@ -69,7 +69,7 @@ def small(**fields: object) -> Experiment:
 
 def run(experiment: Experiment, site: Site, find: FindRun = find_run.none) -> tuple[Executed, Watched]:
     watched = Watched()
-    return execute([experiment], find, site, RunOptions(workers=1), watched), watched
+    return execute([experiment], find, site, RunOptions(workers=1), watched, alone=True), watched
 
 
 # ---- executing
@@ -153,11 +153,14 @@ def test_what_a_run_depends_on_is_in_its_run_json(site: Site) -> None:
     assert meta["host"]["machine"]
 
 
-def test_a_refused_experiment_does_not_stop_the_others(results: Path, site: Site) -> None:
+def test_a_refused_experiment_stops_all_before_any_trial_or_itself_alone(results: Path, site: Site) -> None:
     huge = small()
     down = huge.profile.down.model_copy(update={"buffer_bytes": 10**12})
     refused = replace(huge, name="huge", profile=huge.profile.model_copy(update={"down": down}))
-    executed = execute([refused, small()], find_run.none, site, RunOptions(workers=1), Watched())
+    with pytest.raises(UserError, match="memory_mb="):
+        execute([small(), refused], find_run.none, site, RunOptions(workers=1), Watched())
+    assert not results.exists()  # no trial ran, and no run began
+    executed = execute([refused, small()], find_run.none, site, RunOptions(workers=1), Watched(), alone=True)
     assert [each.experiment.name for each in executed.runs] == ["test"]
     (error,) = executed.refusals
     assert "memory_mb=" in str(error)

@@ -143,7 +143,7 @@ def _run(experiments: list[Experiment], options: RunOptions, console: Console) -
     say(console, f"{about}; results in {paths.results()}, cache in {paths.cache()}")
     runnable, backend = _runnable(experiments, console)
     with TrialBar(console, many_runs=True) as bar:
-        return execute(runnable, matching, backend.site, options, bar)
+        return execute(runnable, matching, backend.site, options, bar, alone=True)
 
 
 def _runnable(experiments: list[Experiment], console: Console) -> tuple[list[Experiment], Virtual]:
