@@ -250,6 +250,22 @@ def test_a_run_begun_otherwise_is_not_resumed(results: Path, site: Site, change:
         find_run.unfinished(small(), site)
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"seed": 7}, "scenario.seed=1: must be 7"),
+        ({"workload": {"kind": "web", "pages": 2}}, "scenario.workload=absent: must be {'kind': 'web'"),
+    ],
+)
+def test_a_run_of_another_request_is_refused_with_the_field_that_differs(
+    results: Path, site: Site, changed: dict[str, object], words: str
+) -> None:
+    folder = stored(results, site, "2026-01-01T00-00-00Z", 0)
+    with pytest.raises(UserError) as refused:
+        find_run.unfinished(small(**changed), site)
+    assert str(refused.value).startswith(f"{folder}: {words}")
+
+
 def test_the_matching_run_is_the_complete_then_that_of_most_trials_then_the_newest(results: Path, site: Site) -> None:
     assert find_run.matching(small(), site) is None
     stored(results, site, "2026-01-01T00-00-00Z", 1)
