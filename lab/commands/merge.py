@@ -26,7 +26,6 @@ def merge(folders: Sequence[Path], console: Console) -> None:
     for run in runs:
         say(console, f"{run}")
     command = shard.read(folders[0])["command"]
-    if any(word.partition("=")[0] == "--vary" for word in command):
-        say(console, f"'{shlex.join(command)}' draws the page: it runs no trial again")
-    else:
-        say(console, f"'lab report {runs[0]}' draws the page")
+    one_run = command[1:2] == ["run"] and not any(word.partition("=")[0] == "--vary" for word in command)
+    drawing = f"'lab report {runs[0]}'" if one_run else f"'{shlex.join(command)}'"
+    say(console, f"{drawing} draws the page: it runs no trial again")
