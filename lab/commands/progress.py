@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lab.base.format import trials_text
 from lab.commands.lines import say
 from lab.kernel.build import KERNEL_STEPS, MODULES_STEPS
 from lab.report.trust import InvalidTrial
@@ -101,7 +102,7 @@ class TrialBar:
             base = run.experiment.scenario.counterfactual_of
             name = f"{run.experiment.name} (counterfactual of {base})" if base else run.experiment.name
             failed = f", {len(run.failures)} without a result" if run.failures else ""
-            say(self._console, f"{name}: {len(run.jobs)} trials run{failed}")
+            say(self._console, f"{name}: {trials_text(len(run.jobs))} run{failed}")
             for line in self._invalid.get(run.experiment.name, ()):
                 say(self._console, f"{name}: {line}")
 

@@ -192,7 +192,8 @@ def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
 
 
 def _test(module: OwnModule, params: dict[str, int], virtual: Virtual, strict: bool) -> SmokeTest:
-    return SmokeTest(module, _own_params(module, params), virtual.kernel, virtual.world.root, strict)
+    own = {name: value for name, value in params.items() if name in module.parameters}
+    return SmokeTest(module, own, virtual.kernel, virtual.world.root, strict)
 
 
 def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
@@ -210,10 +211,6 @@ def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
         except ValueError:
             raise field_error(COMMAND_LINE, f"param {name}", value, "a whole number") from None
     return params
-
-
-def _own_params(module: OwnModule, params: dict[str, int]) -> dict[str, int]:
-    return {name: value for name, value in params.items() if name in module.parameters}
 
 
 def _list(modules: list[OwnModule]) -> str:

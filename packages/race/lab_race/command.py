@@ -87,7 +87,8 @@ def answer(request: Request, console: Console) -> None:
     senders = request.senders()
     every = courses(links(request.links, request.duration_s, request.folder / "links"), list(senders), request.starts_s)
     count, count_links = len(every) * len(senders) * request.trials, len({course.link.name for course in every})
-    say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {count_links} links")
+    on = "one link" if count_links == 1 else f"{count_links} links"
+    say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {on}")
     found, left_out = _run(request, every, senders, console)
     rows = table(found)
     write_whole(request.folder / TABLE, to_csv(rows, float_precision=6))
