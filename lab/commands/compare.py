@@ -147,10 +147,11 @@ class Compared:
     answer: Ranked
     found: list[LinkResult]
     files: Mapping[str, Path]
+    failures: Mapping[str, str]
 
     def require_valid(self) -> None:
-        """End with status 1 where a trial is invalid: its reason is printed."""
-        if self.answer.invalid:
+        """End with status 1 where a trial is invalid or has no result: its reason is printed."""
+        if self.answer.invalid or self.failures:
             raise typer.Exit(1)
 
 
@@ -171,7 +172,7 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
         _conclude(state, folder, course, answer, console)
         files = _draw(folder, comparison, course, found, state, console)
         _draw_sweeps(found, console)
-    return Compared(answer, found, files)
+    return Compared(answer, found, files, state.failures)
 
 
 def _draw(

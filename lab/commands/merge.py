@@ -23,8 +23,7 @@ def merge(folders: Sequence[Path], console: Console) -> None:
         known[choose("package of the group lab.merge", kind, known, folders[0] / shard.FILE, "kind")](shards, console)
         return
     runs = merge_shards(folders)
-    for run in runs:
-        say(console, f"{run}")
+    say(console, "\n".join(map(str, runs)))
     command = shard.read(folders[0])["command"]
     one_run = command[1:2] == ["run"] and not any(word.partition("=")[0] == "--vary" for word in command)
     drawing = f"'lab report {runs[0]}'" if one_run else f"'{shlex.join(command)}'"

@@ -10,6 +10,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
 
 from lab.commands.compare import Course, compare
@@ -103,6 +104,19 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
     assert values["absent"] == ""
     assert float(values["own"]) > 0
     assert float(values["cubic"]) > 0
+    with pytest.raises(typer.Exit):
+        written.require_valid()
+
+
+def test_a_comparison_without_any_result_has_a_page_and_status_1(tmp_path: Path) -> None:
+    file = tmp_path / "lossy.yml"
+    file.write_text("extends: wired-clean\ntitle: lossy\nrecorded: []\nassumed: []\ndown: {loss_pct: 99}\n")
+    done = lab(
+        tmp_path / "results", "compare", "--cca", "cubic,bbr", "--links", str(file), "--quick", "--duration", "1"
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "\nlossy: no result.\n" in done.stdout
+    assert (folder_of(tmp_path / "results") / "compare.html").exists()
 
 
 def test_trials_of_an_earlier_one_are_used_again_and_come_out_the_same(
