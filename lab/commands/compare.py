@@ -30,6 +30,7 @@ from lab.kernel.recipe import Recipe
 from lab.report.compare.ranked import Ranked, ranked
 from lab.runs.estimate import about, minutes
 from lab.runs.link_kinds import Link, links
+from lab.runs.missing import require_possible
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
 from lab.runs.vary import Axis, axes_of, cells, require_few
@@ -146,10 +147,11 @@ class Compared:
     answer: Ranked
     found: list[LinkResult]
     files: Mapping[str, Path]
+    failures: Mapping[str, str]
 
     def require_valid(self) -> None:
-        """End with status 1 where a trial is invalid: its reason is printed."""
-        if self.answer.invalid:
+        """End with status 1 where a trial is invalid or has no result: its reason is printed."""
+        if self.answer.invalid or self.failures:
             raise typer.Exit(1)
 
 
@@ -157,6 +159,8 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
     """Run the campaign, print the ranks, and write its page; a link or a trial that fails does not stop the others."""
     request = record.requested(comparison, course.measure)
     folder = record.resumed(request) if course.resume else None
+    for link in comparison.links:
+        require_possible(comparison.experiment(link, comparison.trials), site.backend, options)
     _announce(comparison, course, options, site.backend.kind == "virtual", console)
     folder = folder or record.begin(request)
     say(console, f"results in {folder}, runs in {paths.results()}/compare-*")
@@ -168,7 +172,7 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
         _conclude(state, folder, course, answer, console)
         files = _draw(folder, comparison, course, found, state, console)
         _draw_sweeps(found, console)
-    return Compared(answer, found, files)
+    return Compared(answer, found, files, state.failures)
 
 
 def _draw(

@@ -23,10 +23,8 @@ def merge(folders: Sequence[Path], console: Console) -> None:
         known[choose("package of the group lab.merge", kind, known, folders[0] / shard.FILE, "kind")](shards, console)
         return
     runs = merge_shards(folders)
-    for run in runs:
-        say(console, f"{run}")
+    say(console, "\n".join(map(str, runs)))
     command = shard.read(folders[0])["command"]
-    if any(word.partition("=")[0] == "--vary" for word in command):
-        say(console, f"'{shlex.join(command)}' draws the page: it runs no trial again")
-    else:
-        say(console, f"'lab report {runs[0]}' draws the page")
+    one_run = command[1:2] == ["run"] and not any(word.partition("=")[0] == "--vary" for word in command)
+    drawing = f"'lab report {runs[0]}'" if one_run else f"'{shlex.join(command)}'"
+    say(console, f"{drawing} draws the page: it runs no trial again")

@@ -12,6 +12,7 @@ from rich.console import Console
 from lab.backends.virtual import Virtual
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.base.format import trials_text
 from lab.commands.lines import say
 from lab.commands.progress import TrialBar
 from lab.runs import shard as shards
@@ -57,8 +58,6 @@ def run_part(
     wanted = part.shard.wanted(experiments) if part else every
     with TrialBar(console, many_runs=len(experiments) > 1) as bar:
         done = execute(experiments, stored_or_new(options.keep_capture), virtual.site, options, bar, wanted)
-    for refusal in done.refusals:
-        raise refusal
     failures = [f"{run.experiment.name}/{line}" for run in done.runs for line in run.failures]
     for line in failures:
         say(console, f"no result: {line}")
@@ -68,7 +67,7 @@ def run_part(
         shards.write(part.out, part.shard, folders, without_shard(sys.argv[1:]))
         say(console, f"shard {part.shard} is whole in {part.out}: 'lab merge' joins all {part.shard.count}")
     if failures:
-        say(console, f"{len(failures)} trials gave no result; the others are stored: the same command goes on")
+        say(console, f"{trials_text(len(failures))} gave no result; the others are stored: the same command goes on")
     return runs, bool(failures)
 
 

@@ -4,13 +4,14 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lab.base.format import trials_text
 from lab.commands.lines import say
 from lab.kernel.build import KERNEL_STEPS, MODULES_STEPS
 from lab.report.trust import InvalidTrial
@@ -57,8 +58,8 @@ def watched(console: Console, what: str) -> Callable[[Iterable[T], int], Iterato
     return counted
 
 
-class TrialBar:
-    """Observes trials: one bar for all, and one line per ended run if there are many."""
+class TrialBar(AbstractContextManager["TrialBar"]):
+    """Observes trials: one bar for all, from the first one on, and one line per ended run if there are many."""
 
     def __init__(self, console: Console, many_runs: bool) -> None:
         self._console, self._many_runs = console, many_runs
@@ -68,10 +69,6 @@ class TrialBar:
         self._counts: Counter[str] = Counter()
         self._virtual_s = 0.0
         self._invalid: dict[str, list[str]] = {}  # the line of each, by experiment
-
-    def __enter__(self) -> "TrialBar":
-        """Return the observer; the bar appears with the first trial."""
-        return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         """Take the bar down."""
@@ -101,7 +98,7 @@ class TrialBar:
             base = run.experiment.scenario.counterfactual_of
             name = f"{run.experiment.name} (counterfactual of {base})" if base else run.experiment.name
             failed = f", {len(run.failures)} without a result" if run.failures else ""
-            say(self._console, f"{name}: {len(run.jobs)} trials run{failed}")
+            say(self._console, f"{name}: {trials_text(len(run.jobs))} run{failed}")
             for line in self._invalid.get(run.experiment.name, ()):
                 say(self._console, f"{name}: {line}")
 

@@ -116,8 +116,6 @@ def run(
             options = _one_at_a_time(choice, options)
             with _real_site(choice, experiment, console) as site:
                 executed = _execute(experiment, site, options, resume, console)
-        for refusal in executed.refusals:
-            raise refusal
         for stored in executed.runs:
             require_results(stored, console)
             answer = report(stored.folder, kernel, console, shown.forms, shown.verbose)

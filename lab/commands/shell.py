@@ -78,9 +78,10 @@ def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
                 session.serve(opened, lines)
         except TrialError as error:
             raise UserError(str(error)) from None
-        if request.keep:
-            shutil.copytree(folder / FILES, request.keep)
-            shutil.copy(place / SESSION, request.keep / SESSION)
+        finally:
+            if request.keep and (folder / FILES).is_dir():  # also where a line was refused, or Ctrl-C ended them
+                shutil.copytree(folder / FILES, request.keep)
+                shutil.copy(place / SESSION, request.keep / SESSION)
     return session.status
 
 

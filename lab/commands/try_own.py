@@ -159,9 +159,10 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
     console.print(f"built {built} in {time.monotonic() - began_s:.1f} s", markup=False)
     began_s = time.monotonic()
     on = [each for each in kernels for _ in sources]
+    of_each = [{name: value for name, value in params.items() if name in module.parameters} for module in modules]
     tests = [
-        SmokeTest(module, _own_params(module, params), each.kernel, each.world.root, each is sanitized)
-        for module, each in zip(modules, on, strict=True)
+        SmokeTest(module, own, each.kernel, each.world.root, each is sanitized)
+        for module, own, each in zip(modules, of_each, on, strict=True)
     ]
     results = map_in_threads(SmokeTest.run, tests)
     where = "the plain and the sanitized kernel" if sanitized else "the plain kernel; --sanitize adds the sanitized one"
@@ -210,10 +211,6 @@ def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
         except ValueError:
             raise field_error(COMMAND_LINE, f"param {name}", value, "a whole number") from None
     return params
-
-
-def _own_params(module: OwnModule, params: dict[str, int]) -> dict[str, int]:
-    return {name: value for name, value in params.items() if name in module.parameters}
 
 
 @contextmanager

@@ -5,7 +5,8 @@ Throughput is the TCP payload that reached the client, in intervals of 15 ms fro
 arrives twice counts twice, as it does in Wireshark. Intervals without an arrival count as 0 Mb/s, and the last,
 incomplete one does not count. The median of them stands for the link's capacity, in one of two ways:
 
-* `first second` (WiFi paper): "the median value over the first second". The 66 whole intervals of [0, 1) s.
+* `first second` (WiFi paper): "the median value over the first second". The 66 whole intervals of [0, 1) s;
+  null for a download that ended before.
 * `after slow start` (thesis, section 5.3.3): "the median throughput after slow start". The intervals that
   begin at the exit or later; null for a sender that never leaves slow start.
 
@@ -37,8 +38,9 @@ def throughput(packets: pl.DataFrame, flow: int = 1) -> pl.DataFrame:
 
 
 def median_first_mbps(throughput: pl.DataFrame, span_s: float) -> float | None:
-    """Return the median over a span that begins with the SYN."""
-    return median(throughput.filter(pl.col("end_s") <= span_s)["throughput_mbps"])
+    """Return the median over a span that begins with the SYN; null where the download ended before it did."""
+    within = throughput.filter(pl.col("end_s") <= span_s)["throughput_mbps"]
+    return median(within) if len(within) >= int(span_s / INTERVAL_S) else None
 
 
 def median_after_mbps(throughput: pl.DataFrame, exit_s: float | None) -> float | None:

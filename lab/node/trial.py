@@ -102,10 +102,11 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         changes = stack.enter_context(link.following(plan["shapes"], folder, start))
         machine = stack.enter_context(_watched(plan))
         late = stack.enter_context(late_start.held(plan, pids[0]))
-        early = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:] if "start_s" not in each]
-        first = stack.enter_context(begin(plan, plan["flows"][0], far))
-        others = [Task(other.measure) for other in early]
-        others += [Task(_later, plan, each, begin) for each in plan["flows"][1:] if "start_s" in each]
+        own, *beside = plan["flows"]
+        early = [None if "start_s" in each else stack.enter_context(begin(plan, each)) for each in beside]
+        first = stack.enter_context(begin(plan, own, far))
+        begun = zip(early, beside, strict=True)  # in the plan's order, as what is measured is read
+        others = [Task(each.measure) if each else Task(_later, plan, flow, begin) for each, flow in begun]
         measured = [first.measure(), *(other.result() for other in others)]
     stepped_ns = time.time_ns() - time.monotonic_ns() - clocks["realtime_ns"] + clocks["monotonic_ns"]
     if abs(stepped_ns) > STEP_NS:

@@ -121,7 +121,7 @@ def _wide(table: Table, column: int, form: Form) -> float:
     header = wrap(table.header[column], form.header_chars)
     cells = (form.cell(row.cells[column]) for group in table.groups for row in group.rows)
     of_header = max(map(len, header), default=0) if form.upright else TURNED_CHARS * len(header)
-    return 1 + max(of_header, *map(len, cells))
+    return 1 + max([of_header, *map(len, cells)])
 
 
 def _header(name: str, form: Form) -> str:

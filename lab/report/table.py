@@ -104,8 +104,8 @@ def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, 
     timed = [row for row in theirs if any(row.get(name) is not None for name in ("exit_s", "loss_s"))]
     if any(row.get("clock") != "syn" for row in timed):
         rows += [Row(("this run, from the data", *_times(_shifted(row)))) for row in ours[:1]]
-    named = [_source(row) + ", from the SYN" * (row.get("clock") == "syn") for row in timed]
-    return (*rows, *(Row((name, *_times(row)), published=True) for name, row in zip(named, timed, strict=True)))
+    clocked = ((row, ", from the SYN" if row.get("clock") == "syn" else "") for row in timed)
+    return (*rows, *(Row((_source(row) + clock, *_times(row)), published=True) for row, clock in clocked))
 
 
 def _shifted(row: Mapping[str, Any]) -> Mapping[str, float | None]:

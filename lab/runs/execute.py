@@ -5,8 +5,8 @@
 """
 
 import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from lab.base.errors import UserError
 from lab.runs import run_folder
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import FindRun
-from lab.runs.missing import missing_trials, require_memory, require_space
+from lab.runs.missing import missing_trials, require_possible, require_space
 from lab.runs.options import RunOptions
 from lab.runs.pool import Result, require_cluster, run_jobs
 from lab.runs.trial import Job
@@ -83,29 +83,41 @@ def execute(
     options: RunOptions,
     observer: Observer,
     wanted: Wanted = every,
+    alone: bool = False,
 ) -> Executed:
-    """Run the missing trials of all experiments; an experiment that is refused does not stop the others.
+    """Run the missing trials of all experiments; one that is refused stops all before any trial, or itself if `alone`.
 
     A run stays unfinished while a missing trial is not wanted.
     """
-    executed = Executed([], [])
+    executed, possible = Executed([], []), []
     if options.scheduler:  # before a run's folder is there
         require_cluster(options.scheduler, paths.results(), site.backend.required_files)
+    for experiment in experiments:
+        with _refusing(executed, alone):
+            require_possible(experiment, site.backend, options)
+            possible.append(experiment)
     with ExitStack() as locks:
-        for experiment in experiments:
-            try:
+        for experiment in possible:
+            with _refusing(executed, alone):  # another command runs it, or the disk is too small
                 executed.runs.append(_open(locks, experiment, find_run, site, options, wanted))
-            except UserError as error:  # another command runs it, or the disk is too small
-                executed.refusals.append(error)
         _run_trials([run for run in executed.runs if run.jobs], options, observer)
     return executed
+
+
+@contextmanager
+def _refusing(executed: Executed, alone: bool) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        if not alone:
+            raise
+        executed.refusals.append(error)
 
 
 def _open(
     locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Site, options: RunOptions, wanted: Wanted
 ) -> OpenRun:
     """Create or find the run's folder, lock it, and list its missing trials."""
-    require_memory(experiment, site.backend, options)
     stored = find_run(experiment, site)
     if stored is None:
         require_space(experiment, experiment.scenario.trials * len(experiment.scenario.ccas), options)

@@ -4,12 +4,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lab.backends.backend import Site
 from lab.base import paths
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.runs import run_folder
-from lab.runs.experiment import Experiment, specification
+from lab.runs.experiment import Experiment, first_names, specification
 from lab.tables.stored_run import Run
 
 FindRun = Callable[[Experiment, Site], Path | None]
@@ -92,11 +93,24 @@ def _matches(run: Run, experiment: Experiment, site: Site) -> bool:
 
 
 def _require_same_specification(run: Run, experiment: Experiment) -> None:
-    before, now = run.meta["digests"], specification(experiment)["digests"]
+    wanted = specification(experiment)
+    before, now = run.meta["digests"], wanted["digests"]
     for part in before | now:
         if before.get(part) != now.get(part):
-            rule = f"{now.get(part, 'left out')}, as it is now: run without --resume"
-            raise UserError(f"{run.path}: {part}={before.get(part, 'none')}: must be {rule}")
+            require_same(run.path, part, *(first_names(requested.get(part)) for requested in (run.meta, wanted)))
+            require_same(run.path, part, before.get(part), now.get(part))  # of a recording there is no more
+
+
+def require_same(path: Path, name: str, before: Any, now: Any) -> None:
+    """Refuse the first field that differs between what was requested and what is."""
+    if isinstance(before, list) and isinstance(now, list):
+        before, now = dict(enumerate(before)), dict(enumerate(now))
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in before | now:
+            require_same(path, f"{name}.{key}".removeprefix("."), before.get(key), now.get(key))
+    elif before != now:
+        was, wanted = ("absent" if value is None else value for value in (before, now))
+        raise field_error(path, name, was, f"{wanted}, as it is now: run without --resume")
 
 
 def _require_same_kernel(run: Run, site: Site) -> None:

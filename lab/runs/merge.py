@@ -131,7 +131,7 @@ def _written(runs: Sequence[Run], trials: Trials) -> Path:
     wall_s = sum(run.meta.get("wall_s", 0.0) for run in runs)
     folder = run_folder.merged(runs[0])
     with run_folder.locked(folder):
-        for source in (places[0] for places in trials.values()):
+        for source, *_ in trials.values():
             target = folder / "trials" / source.name
             draft = target.with_name(f".{source.name}.draft")
             shutil.copytree(source, draft, copy_function=_link_or_copy)

@@ -12,7 +12,7 @@ from lab.base.errors import UserError, field_error
 from lab.runs import one_boot, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
-from lab.runs.plan import draw, mss_bytes
+from lab.runs.plan import draw, make_plan, mss_bytes
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
 
@@ -30,6 +30,14 @@ def missing_trials(experiment: Experiment, folder: Path, backend: Backend, optio
     with ThreadPoolExecutor() as threads:
         whole = threads.map(lambda job: Trial(job.folder).is_whole, jobs)
         return [job for job, is_whole in zip(jobs, whole, strict=True) if not is_whole]
+
+
+def require_possible(experiment: Experiment, backend: Backend, options: RunOptions) -> None:
+    """Refuse an experiment without a plan of its first trial, or with more memory than this machine has."""
+    drawn = draw(experiment, 1)
+    for cca in experiment.ccas.values():
+        make_plan(experiment, cca, drawn)
+    require_memory(experiment, backend, options)
 
 
 def require_memory(experiment: Experiment, backend: Backend, options: RunOptions) -> None:

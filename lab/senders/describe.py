@@ -23,7 +23,7 @@ def lines(cca: Cca, kernel: Kernel, world: Path) -> Iterator[str]:
         "algorithm": cca.algorithm,
         "module": code["module"],
         "source": code["source"],
-        "slow start": f"ends upon {cca.exit_label}" + _or_loss(cca),
+        "slow start": f"ends upon {cca.exit_label}{'' if cca.slow_start_exit in ('loss', 'bbr') else '; or upon loss'}",
         "exit": code["exit"],
         "memory": code["memory"],
         "needs": ", ".join(_needs(cca)) or "nothing else",
@@ -34,10 +34,6 @@ def lines(cca: Cca, kernel: Kernel, world: Path) -> Iterator[str]:
         own = cca.params.get(parameter["name"])
         value = parameter["value"] if own is None else f"{own} (by its stanza; else {parameter['value']})"
         yield f"parameter   {parameter['name']} = {value}   {parameter['meaning']}".rstrip()
-
-
-def _or_loss(cca: Cca) -> str:
-    return "" if cca.slow_start_exit in ("loss", "bbr") else "; or upon loss"
 
 
 def _needs(cca: Cca) -> list[str]:

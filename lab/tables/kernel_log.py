@@ -53,8 +53,8 @@ def read_log(run: Path, trial: str) -> str:
     for file in (run / FAILED / f"{trial}.log.zst", run / "trials" / trial / STORED):
         if file.exists():
             return printed(file)
-    ended = {file.parent.name for file in (run / "trials").glob(f"[!.]*/{STORED}")}
-    names = sorted({file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")} | ended)
+    failed = {file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")}
+    names = sorted(failed | {file.parent.name for file in (run / "trials").glob(f"[!.]*/{STORED}")})
     raise field_error(run, "trial", trial, f"one with a stored log: {suggested(trial, names) or 'none is stored'}")
 
 

@@ -10,6 +10,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
 
 from lab.commands.compare import Course, compare
@@ -103,6 +104,19 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
     assert values["absent"] == ""
     assert float(values["own"]) > 0
     assert float(values["cubic"]) > 0
+    with pytest.raises(typer.Exit):
+        written.require_valid()
+
+
+def test_a_comparison_without_any_result_has_a_page_and_status_1(tmp_path: Path) -> None:
+    file = tmp_path / "lossy.yml"
+    file.write_text("extends: wired-clean\ntitle: lossy\nrecorded: []\nassumed: []\ndown: {loss_pct: 99}\n")
+    done = lab(
+        tmp_path / "results", "compare", "--cca", "cubic,bbr", "--links", str(file), "--quick", "--duration", "1"
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "\nlossy: no result.\n" in done.stdout
+    assert (folder_of(tmp_path / "results") / "compare.html").exists()
 
 
 def test_trials_of_an_earlier_one_are_used_again_and_come_out_the_same(
@@ -114,7 +128,7 @@ def test_trials_of_an_earlier_one_are_used_again_and_come_out_the_same(
     options = ("compare", "--cca", "search,cubic,reno", "--links", "wired", "--trials", "1", "--duration", "2")
     done = lab(results, *options)
     assert done.returncode == 0, done.stderr
-    assert "compare-wired: 1 trials run" in done.stdout
+    assert "compare-wired: 1 trial run" in done.stdout
     newest = max((results / "comparisons").glob("[0-9]*"))
     assert "2 trials are of earlier comparisons" in (newest / "compare.html").read_text()
     before, now = (
@@ -161,6 +175,28 @@ def test_a_killed_comparison_does_not_go_on_with_another_sender(killed: Path, tm
     line = refused(lab(results, *changed, "--resume"))
     assert "comparison.json: senders.cubic=" in line
     assert line.endswith("must be absent, as it is now: run without --resume")
+
+
+BUFFERS = ("--vary", "down.buffer_bdps=1,0.0001")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("compare", "--cca", "search,cubic", "--links", "wired", "--quick", *BUFFERS), "down.buffer_bdps=0.0001"),
+        (("run", "--profile", "wired-clean", "--trials", "1", *BUFFERS), "down.buffer_bdps=0.0001"),
+        (("compare", "--cca", "cubic,bbr", "--links", "wired,mine.yml", "--vary", "workload=web"), "series_begin=data"),
+    ],
+)
+def test_a_point_that_no_trial_can_be_is_refused_before_those_of_the_others(
+    tmp_path: Path, words: tuple[str, ...], line: str
+) -> None:
+    (tmp_path / "mine.yml").write_text(
+        "extends: wired-clean\ntitle: mine\nrecorded: []\nassumed: []\nseries_begin: data\n"
+    )
+    given = [word.replace("mine.yml", str(tmp_path / "mine.yml")) for word in words]
+    assert line in refused(lab(tmp_path / "results", *given, "--duration", "1"))
+    assert not (tmp_path / "results").exists()
 
 
 def again(*more: str) -> str:

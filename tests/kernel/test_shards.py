@@ -94,11 +94,12 @@ def test_a_value_that_the_module_refuses_is_named_and_the_others_are_drawn(folde
 COMPARED = ("compare-mine-down.delay_ms-10", "compare-mine-down.delay_ms-30")
 
 
-def in_shards(alone: Path, *words: str, **environment: str) -> None:
+def in_shards(alone: Path, *words: str, **environment: str) -> str:
     for number in (1, 2):
         ran(alone / "unused", *words, "--shard", f"{number}/2", "--out", str(alone / f"part{number}"), **environment)
-    ran(alone / "merged", "merge", str(alone / "part1"), str(alone / "part2"))
+    printed = ran(alone / "merged", "merge", str(alone / "part1"), str(alone / "part2"))
     assert not (alone / "unused").exists()
+    return printed
 
 
 @pytest.fixture(scope="module")
@@ -135,5 +136,6 @@ def test_a_scenario_in_shards_is_whole_for_reproduce(alone: Path) -> None:
     }
     (own / "small.yml").write_text(yaml.safe_dump({**content, "trials": 2, "duration_s": 1, "seed": 3}))
     (alone / "mine.yml").write_text(LINK)
-    in_shards(alone, "reproduce", "small", LAB_SCENARIOS=str(own))
+    printed = in_shards(alone, "reproduce", "small", LAB_SCENARIOS=str(own))
+    assert "'lab reproduce small' draws the page" in printed
     assert Run(alone / "merged" / "small" / "latest").complete

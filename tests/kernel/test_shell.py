@@ -152,6 +152,8 @@ def test_what_commands_write_is_kept_on_request_only(tmp_path: Path) -> None:
     assert sorted(each.name for each in (tmp_path / "kept").iterdir()) == ["ping.pcapng", "session.txt"]
     assert "1 received, 0% packet loss" in (tmp_path / "kept/session.txt").read_text()
     assert (tmp_path / "kept/ping.pcapng").stat().st_size > 0
+    assert refused(shell("client echo on\nrouter ip link\n", "--keep", str(tmp_path / "until"))).startswith("standard")
+    assert (tmp_path / "until/session.txt").read_text() == "lab> client echo on\non\n"
 
 
 class Terminal:

@@ -191,3 +191,14 @@ def test_the_tables_know_each_download_and_the_capture_holds_the_one_under_test_
     assert set(shared.packets["flow"].drop_nulls().unique()) <= {0, 1}
     (own,) = {row["exit_s"] for row in outcome(shared)}
     assert own == shared.exits.filter(pl.col("flow") == 1)["t_s"][0]
+
+
+def test_a_download_that_begins_late_is_measured_as_itself_wherever_its_entry_stands(bench: Bench) -> None:
+    entries = [{"cca": "cubic", "start_s": 1}, {"cca": "cubic"}]
+    experiment = load_experiment("share-32", {"rivals": entries, "ccas": ["cubic"], "duration_s": 3})
+    trial = bench.run(experiment, "cubic", "late-first")
+    first, late, early = trial.meta["flows"]
+    assert late["data_s"] - first["data_s"] == pytest.approx(1, abs=0.2)
+    assert early["data_s"] - first["data_s"] == pytest.approx(0, abs=0.2)
+    for flow in (late, early):
+        assert flow["iperf3"]["seconds"] == pytest.approx(flow["seconds"], abs=0.1)

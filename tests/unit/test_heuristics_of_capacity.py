@@ -271,6 +271,7 @@ def test_the_medians_are_of_the_first_second_and_of_the_time_after_the_exit() ->
     assert median_first_second_mbps(intervals(*[10.0] * 66, *[90.0] * 200)) == 10
     satellite = intervals(*[0.0] * 50, *[8.0] * 16, *[120.0] * 1000)
     assert median_first_second_mbps(satellite) == 0
+    assert median_first_second_mbps(intervals(*[10.0] * 65)) is None  # a download that ended within its first second
     assert median_after_mbps(intervals(1, 1, 1, 50, 60, 70), exit_s=0.04) == 60
     assert median_after_mbps(intervals(1, 2, 3), exit_s=None) is None  # never left slow start
     assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None  # nothing after the exit

@@ -156,6 +156,13 @@ def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separate
     assert "BBR v1 (" in open_
 
 
+def test_a_link_on_which_no_sender_left_slow_start_is_said_to_be_that(compared: Compared) -> None:
+    comparison, (geo, _) = compared
+    (sentence,) = sentences(comparison, [replace(geo, places={**geo.places, PRIMARY: {}})], PRIMARY)
+    assert sentence.text.startswith("At the chokepoint: SEARCH 2.0 + fixes, ")
+    assert ": no exit was judged." in sentence.text
+
+
 @pytest.mark.parametrize("width", [80, 112])
 def test_the_terminal_has_a_row_per_link_and_a_cell_per_sender_and_the_ranks_where_they_are_asked_for(
     written: tuple[Path, Ranked], width: int

@@ -126,7 +126,7 @@ def test_an_invalid_trial_of_a_campaign_is_a_line_with_its_reason(run: Path) -> 
         bar.begin([job])
         bar.trial_ended(job, json.loads((job.folder / "trial.json").read_text()))
         bar.run_ended(OpenRun(experiment, run, [job], 0))
-    assert f"{experiment.name}: 1 trials run\n{experiment.name}: {INVALID}\n" in text.getvalue()
+    assert f"{experiment.name}: 1 trial run\n{experiment.name}: {INVALID}\n" in text.getvalue()
 
 
 def test_the_answer_is_one_row_per_sender_the_reasons_and_a_sentence_at_80_columns(run: Path) -> None:

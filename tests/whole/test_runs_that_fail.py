@@ -69,7 +69,7 @@ def small(**fields: object) -> Experiment:
 
 def run(experiment: Experiment, site: Site, find: FindRun = find_run.none) -> tuple[Executed, Watched]:
     watched = Watched()
-    return execute([experiment], find, site, RunOptions(workers=1), watched), watched
+    return execute([experiment], find, site, RunOptions(workers=1), watched, alone=True), watched
 
 
 # ---- executing
@@ -153,11 +153,14 @@ def test_what_a_run_depends_on_is_in_its_run_json(site: Site) -> None:
     assert meta["host"]["machine"]
 
 
-def test_a_refused_experiment_does_not_stop_the_others(results: Path, site: Site) -> None:
+def test_a_refused_experiment_stops_all_before_any_trial_or_itself_alone(results: Path, site: Site) -> None:
     huge = small()
     down = huge.profile.down.model_copy(update={"buffer_bytes": 10**12})
     refused = replace(huge, name="huge", profile=huge.profile.model_copy(update={"down": down}))
-    executed = execute([refused, small()], find_run.none, site, RunOptions(workers=1), Watched())
+    with pytest.raises(UserError, match="memory_mb="):
+        execute([small(), refused], find_run.none, site, RunOptions(workers=1), Watched())
+    assert not results.exists()  # no trial ran, and no run began
+    executed = execute([refused, small()], find_run.none, site, RunOptions(workers=1), Watched(), alone=True)
     assert [each.experiment.name for each in executed.runs] == ["test"]
     (error,) = executed.refusals
     assert "memory_mb=" in str(error)
@@ -245,6 +248,22 @@ def test_a_run_begun_otherwise_is_not_resumed(results: Path, site: Site, change:
     folder = stored(results, site, "2026-01-01T00-00-00Z", 0, **change)
     with pytest.raises(UserError, match=f"^{folder}: {words}"):
         find_run.unfinished(small(), site)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"seed": 7}, "scenario.seed=1: must be 7"),
+        ({"workload": {"kind": "web", "pages": 2}}, "scenario.workload=absent: must be {'kind': 'web'"),
+    ],
+)
+def test_a_run_of_another_request_is_refused_with_the_field_that_differs(
+    results: Path, site: Site, changed: dict[str, object], words: str
+) -> None:
+    folder = stored(results, site, "2026-01-01T00-00-00Z", 0)
+    with pytest.raises(UserError) as refused:
+        find_run.unfinished(small(**changed), site)
+    assert str(refused.value).startswith(f"{folder}: {words}")
 
 
 def test_the_matching_run_is_the_complete_then_that_of_most_trials_then_the_newest(results: Path, site: Site) -> None:

@@ -143,8 +143,6 @@ def _run(
         for line in run.failures:
             name, _, reason = line.partition(": ")
             state.failures[f"{run.experiment.name} {name}"] = reason
-    for refusal in executed.refusals:
-        raise refusal
 
 
 def _reused(experiment: Experiment, began: str, site: Site, options: RunOptions) -> int:

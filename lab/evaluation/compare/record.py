@@ -13,11 +13,13 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.evaluation.compare.comparison import Comparison
 from lab.runs.experiment import digest, specification
+from lab.runs.find_run import require_same
 from lab.runs.run_folder import dated_folder
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_trial import FORMAT, read_json
 
 FOLDER, FILE = "comparisons", "comparison.json"
+NO_REQUEST = ("format", "command", "complete")  # fields of comparison.json
 
 
 class ComparisonJson(TypedDict):
@@ -76,29 +78,9 @@ def resumed(request: ComparisonJson) -> Path:
     newest = max((file.parent for file in folder.glob(f"[0-9]*/{FILE}")), default=None)
     if newest is None:
         raise UserError(f"{folder}: no comparison to resume: run without --resume")
-    for field, before, now in _differences(read(newest), request):
-        rule = f"must be {now}, as it is now: run without --resume"
-        raise UserError(f"{newest / FILE}: {field}={before}: {rule}")
+    before, now = (
+        {name: value for name, value in {"fixed": False, **each}.items() if name not in NO_REQUEST}
+        for each in (read(newest), request)
+    )
+    require_same(newest / FILE, "", before, now)
     return newest
-
-
-def _differences(before: ComparisonJson, now: ComparisonJson) -> list[tuple[str, object, object]]:
-    old, new = _flat(before), _flat(now)
-    return [
-        (field, old.get(field, "absent"), new.get(field, "absent"))
-        for field in dict.fromkeys((*old, *new))
-        if old.get(field) != new.get(field)
-    ]
-
-
-def _flat(request: ComparisonJson) -> dict[str, object]:
-    """Return every request by its field, with that of each sender and link apart."""
-    flat: dict[str, object] = {
-        "measure": request["measure"],
-        "trials": request["trials"],
-        "fixed": request.get("fixed", False),
-        "seed": request["seed"],
-        "subjects": ", ".join(request["subjects"]),
-    }
-    flat |= {f"senders.{name}": found for name, found in request["senders"].items()}
-    return flat | {f"links.{name}": found for name, found in request["links"].items()}

@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Self
 
 from lab.node.net.namespace import entered
@@ -42,7 +43,7 @@ def attributes(data: bytes) -> dict[int, bytes]:
     return found
 
 
-class Netlink:
+class Netlink(AbstractContextManager["Netlink"]):
     """A socket of the namespace in which it is made; `subject` begins the text of a refusal."""
 
     def __init__(self, subject: str) -> None:
@@ -50,9 +51,6 @@ class Netlink:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
         self._socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
         self._socket.bind((0, 0))
-
-    def __enter__(self) -> "Netlink":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.base.format import significant
+from lab.base.format import significant, trials_text
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.measures import Measure, primary_of
@@ -52,7 +52,7 @@ def _left(link: str, exits: Exits) -> str:
     if not exits.by_trial:
         return f"on {link} in no valid trial"
     if exits.mean_s is None:
-        return f"on {link} in none of {len(exits.by_trial)} trials"
+        return f"on {link} in none of {trials_text(len(exits.by_trial))}"
     words = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}
     judged = sum(exits.counts.values())
     shares = [f"{count} of {judged} {words[zone]}" for zone, count in exits.counts.items() if count]
@@ -65,10 +65,12 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> Se
         return Sentence(link, _no_result(found), notable=True)
     named, places = labels(comparison), found.places[measure.name]
     values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
-    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    trials = f"{trials_text(found.trials)} each"
     without = [named[name] for name in comparison.senders if name not in places]
     lacking = f" {listed(without)}: no exit was judged." if without and measure.binary else ""
     lacking += "".join(f" {named[cca]}: {copied_text(count)}." for cca, count in found.copied.items())
+    if not places:
+        return Sentence(link, f"{measure.title}:{lacking or ' no sender has a value.'}", notable=True)
     if all(place.worst == len(places) for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
         apart = "" if found.trials == 1 else f" No sender has separated from another after {trials}."

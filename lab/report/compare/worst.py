@@ -63,7 +63,8 @@ def _worst(found: LinkResult, cca: str, measure: Measure) -> Worst | None:
     best = _best(found, cca, measured)
     if best is None:
         return None
-    both = [number for number in range(found.trials) if _has_both(found, measured[0], cca, best, number)]
+    had = found.values[measured[0].name]
+    both = [number for number in range(found.trials) if None not in (had[cca][number], had[best][number])]
     if not both:
         return None
     number = max(both, key=lambda each: [_behind(found, one, cca, best, each) for one in measured])
@@ -80,10 +81,6 @@ def _best(found: LinkResult, cca: str, measures: Sequence[Measure]) -> str | Non
         return [0.0 if mean is None else mean if each.more_is_better else -mean for each, mean in means]
 
     return max(known, key=quality, default=None)
-
-
-def _has_both(found: LinkResult, measure: Measure, cca: str, best: str, number: int) -> bool:
-    return all(found.values[measure.name][name][number] is not None for name in (cca, best))
 
 
 def _behind(found: LinkResult, measure: Measure, cca: str, best: str, number: int) -> float:

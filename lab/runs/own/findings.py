@@ -67,7 +67,8 @@ def faults(log: str, error: str, step: str, result: Smoke | None, where: Where) 
         what = "a hook does not return" if function else "a hook loops or sleeps"
         yield Finding(f"{step}: {what}{function}: {error}", place)
     if error:
-        yield Finding(f"{step}: {_refusal(error).rstrip(' :')}{_hint(error)}")
+        hint = next((f": {hint}" for words, hint in HINTS if words in error), "")
+        yield Finding(f"{step}: {_refusal(error).rstrip(' :')}{hint}")
     if result:
         yield from _result_faults(result)
 
@@ -112,7 +113,3 @@ def _refusal(error: str) -> str:
     if kernel.endswith(OF_EVERY_MODULE):
         return tool
     return f"the kernel refuses it: {kernel}" if kernel not in ("", "silent") else error
-
-
-def _hint(error: str) -> str:
-    return next((f": {hint}" for words, hint in HINTS if words in error), "")

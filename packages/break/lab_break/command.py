@@ -15,6 +15,7 @@ from rich.console import Console
 from lab.base import sandbox_mode
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
+from lab.base.format import trials_text
 from lab.base.scratch import scratch_folder
 from lab.base.workers import one_pool
 from lab.commands.lines import say, show_path
@@ -117,7 +118,7 @@ def finds(request: Request, found: Searched) -> list[int]:
 
 def _line(request: Request, found: Searched, ran: int, spent_s: float) -> str:
     worst = "no value" if found.worst is None else shown(request, found.worst.value)
-    speed = f"{ran} trials run, {ran / spent_s * S_PER_H:.0f}/h, optimiser {found.optimiser_s / spent_s:.1%}"
+    speed = f"{trials_text(ran)} run, {ran / spent_s * S_PER_H:.0f}/h, optimiser {found.optimiser_s / spent_s:.1%}"
     return f"{len(found.tried)} of {request.points} links: worst {worst}; finds: {len(finds(request, found))}; {speed}"
 
 
@@ -225,8 +226,6 @@ def _page(find: Find, rival: str, bench: Bench, console: Console) -> None:
     )
     with TrialBar(console, many_runs=False) as bar:
         done = execute([experiment], find_run.matching, bench.virtual.site, RunOptions(2), bar)
-    for refusal in done.refusals:
-        raise refusal
     for line in done.runs[0].failures:
         say(console, f"no result: {line}")
     report(done.runs[0].folder, bench.virtual.kernel, console)

@@ -87,7 +87,8 @@ def answer(request: Request, console: Console) -> None:
     senders = request.senders()
     every = courses(links(request.links, request.duration_s, request.folder / "links"), list(senders), request.starts_s)
     count, count_links = len(every) * len(senders) * request.trials, len({course.link.name for course in every})
-    say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {count_links} links")
+    on = "one link" if count_links == 1 else f"{count_links} links"
+    say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {on}")
     found, left_out = _run(request, every, senders, console)
     rows = table(found)
     write_whole(request.folder / TABLE, to_csv(rows, float_precision=6))
@@ -112,8 +113,6 @@ def _run(
     options, find = RunOptions(request.workers, keep_capture=False), partial(find_run.matching, same_modules=True)
     with TrialBar(console, many_runs=True) as bar:
         done = execute(experiments, find, virtual.site, options, bar)
-    for refusal in done.refusals:
-        raise refusal
     left_out = [line for run in done.runs for line in run.failures]
     stored = {course: Run(run.folder).trials for course, run in zip(every, done.runs, strict=True)}
     invalid = [each for each in chain(*stored.values()) if not each.valid]

@@ -12,6 +12,7 @@ from rich.console import Console
 from lab.base.errors import field_error
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
+from lab.runs.plan import MSS_BYTES
 from lab.traces.recording import Recording
 from lab_whatif import files, logs, refuse, shown
 from lab_whatif.counterfactual import Case, Range
@@ -93,6 +94,9 @@ def answer(request: Request, console: Console) -> None:
         segments, inferred, side = judged(request.capture, request.at, notes)
         if request.was:
             refuse_all(request.capture, list(refuse.for_others(segments)))
+    if request.was and inferred.mss_bytes > MSS_BYTES:
+        rule = f"of at most {MSS_BYTES} bytes, which the replay's wires carry, or leave --was out"
+        raise field_error(request.capture, "segments", inferred.mss_bytes, rule)
     recorded = measured(inferred)
     request.folder.mkdir(parents=True, exist_ok=True)
     files.write_evidence(request.folder, inferred, side, notes)

@@ -63,8 +63,6 @@ class Bench:
             experiments.append(experiment)
         with TrialBar(self.console, many_runs=True) as bar:
             executed = execute(experiments, find_run.matching, virtual.site, RunOptions(self.workers), bar)
-        for refusal in executed.refusals:
-            raise refusal
         return {
             link: {cca: self._emulated(run.folder, cca) for cca in ccas}
             for link, run in zip(links, executed.runs, strict=True)

@@ -88,7 +88,8 @@ def _losses(recorded: Measures, replayed: Measures) -> Iterator[Compared]:
     ratio = its / mine if mine else np.inf
     well = LOST_LEAST <= ratio <= LOST_MOST
     error = (ratio - 1) * 100 if mine else None
-    yield Compared("lost", "packets", mine, its, error, "FITS" if well else "DOES NOT FIT")
+    reason = "" if mine else "only one of both has some"
+    yield Compared("lost", "packets", mine, its, error, "FITS" if well else "DOES NOT FIT", reason)
 
 
 def _exit(recorded: Measures, replay: Emulated) -> Compared:

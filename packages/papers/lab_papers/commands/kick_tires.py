@@ -53,7 +53,8 @@ def _rows(experiments: list[Experiment], site: Site, options: RunOptions, consol
     """Run the trials; print what each gave, and why one gave nothing."""
     lacks = {each.name: lack for each in experiments if (lack := lack_of(each))}
     with TrialBar(console, many_runs=True) as bar:
-        executed = execute([each for each in experiments if each.name not in lacks], none, site, options, bar)
+        at_hand = [each for each in experiments if each.name not in lacks]
+        executed = execute(at_hand, none, site, options, bar, alone=True)
     for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
         say(console, str(line))
     rows = [row(_stored(run)) for run in executed.runs if not run.failures]

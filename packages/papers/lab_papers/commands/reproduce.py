@@ -13,6 +13,7 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.base.format import trials_text
 from lab.commands.first_use import prepared
 from lab.commands.lines import say
 from lab.commands.part import Part, run_part
@@ -139,11 +140,12 @@ def _run(experiments: list[Experiment], options: RunOptions, console: Console) -
     """Print what will be done; run the missing trials of what has its recordings, and of the stand-ins of the rest."""
     trials = sum(each.scenario.trials * len(each.scenario.ccas) for each in experiments)
     at_once = options.scheduler or f"{options.workers} at once"
-    about = f"{len(experiments)} scenarios of {trials} trials, {at_once}; stored trials are kept"
+    named = "1 scenario" if len(experiments) == 1 else f"{len(experiments)} scenarios"
+    about = f"{named} of {trials_text(trials)}, {at_once}; stored trials are kept"
     say(console, f"{about}; results in {paths.results()}, cache in {paths.cache()}")
     runnable, backend = _runnable(experiments, console)
     with TrialBar(console, many_runs=True) as bar:
-        return execute(runnable, matching, backend.site, options, bar)
+        return execute(runnable, matching, backend.site, options, bar, alone=True)
 
 
 def _runnable(experiments: list[Experiment], console: Console) -> tuple[list[Experiment], Virtual]:
@@ -159,7 +161,7 @@ def _runnable(experiments: list[Experiment], console: Console) -> tuple[list[Exp
 def _faults(executed: Executed) -> list[str]:
     """Return a line for each scenario that did not run to its end."""
     failed = [
-        f"{run.folder}: {len(run.failures)} trials gave no result: {run.failures[0]}"
+        f"{run.folder}: {trials_text(len(run.failures))} gave no result: {run.failures[0]}"
         for run in executed.runs
         if run.failures
     ]

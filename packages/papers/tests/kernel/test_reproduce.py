@@ -50,13 +50,13 @@ def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(
     one_trial = str(scenario_file(shorter, duration_s=1, trials=1))
     problems, output = run(one_trial, quick=False)
     assert problems == []
-    assert "mine: 1 trials run" in output
+    assert "mine: 1 trial run" in output
     first = Run(results / "latest")
     (trial,) = first.trials
     assert first.complete
     assert not (trial.path / "client.pcapng.zst").exists()
     stored = (trial.path / "trial.json").stat().st_mtime_ns
-    assert "trials run" not in run(one_trial, quick=False)[1]
+    assert "mine: " not in run(one_trial, quick=False)[1]
     assert (trial.path / "trial.json").stat().st_mtime_ns == stored
     assert "mine: 2 trials run" in run(scenario, quick=False)[1]
     assert [len(Run(file.parent).trials) for file in sorted(results.glob("[0-9]*/run.json"))] == [1, 2]
@@ -65,7 +65,7 @@ def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(
 def test_an_interrupted_run_is_continued(scenario: str, results: Path) -> None:
     run(scenario, quick=False)
     shutil.rmtree(Run(results / "latest").trials[1].path)
-    assert "mine: 1 trials run" in run(scenario, quick=False)[1]
+    assert "mine: 1 trial run" in run(scenario, quick=False)[1]
     assert len(list(results.glob("[0-9]*"))) == 1
     assert len(Run(results / "latest").trials) == 2
 
@@ -77,7 +77,7 @@ def test_a_complete_run_counts_though_a_newer_one_is_empty(scenario: str, result
     (newer / "trials").mkdir(parents=True)
     meta = json.loads((complete / "run.json").read_text())
     rewrite(newer / "run.json", meta | {"complete": False})
-    assert "trials run" not in run(scenario, quick=True)[1]
+    assert "mine: " not in run(scenario, quick=True)[1]
     assert Run(newer).trials == []
     assert (results / "latest").resolve() == complete
 
@@ -91,7 +91,7 @@ def test_of_unfinished_runs_the_one_with_most_trials_is_continued(scenario: str,
     newer = results / "2999-01-01T00-00-00Z"
     (newer / "trials").mkdir(parents=True)
     rewrite(newer / "run.json", meta)
-    assert "mine: 1 trials run" in run(scenario, quick=False)[1]
+    assert "mine: 1 trial run" in run(scenario, quick=False)[1]
     assert Run(older).complete
     assert not Run(newer).complete
 
@@ -153,7 +153,7 @@ def test_recordings_are_fetched_first_and_one_that_is_not_there_is_missing_and_n
     problems = run_campaign([lte, leo], False, RunOptions(1, keep_capture=False), console, mirror)
     assert problems.faults == []
     assert [line.split()[:2] for line in problems.missing] == [["missing", "lte-att:"]]
-    before = output.getvalue().partition("trials run")[0]
+    before = output.getvalue().partition(" trial run")[0]
     assert "lte-mahimahi: " in before
     assert problems.missing[0] in before
     assert "leo-leocc/bw_example: fetched from" in before

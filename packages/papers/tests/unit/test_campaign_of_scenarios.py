@@ -40,3 +40,12 @@ def test_quick_takes_a_tenth_of_the_trials_and_as_many_as_a_claim_needs(
 ) -> None:
     ((one,), errors) = load_campaign([str(scenario_file(tmp_path, trials=trials))], quick=True)
     assert (one.scenario.trials, errors) == (quick, [])
+
+
+@pytest.mark.parametrize("place", [{"replayed": ["serch2"]}, {"claims": "serch2"}])
+def test_a_replayed_version_that_nobody_has_is_refused(tmp_path: Path, place: dict[str, object]) -> None:
+    claim = {"source": "a paper, table 1", "row": "one", "cca": "cubic_plain", "values": {"exit_s": 1}}
+    given = {"claims": [{**claim, "replayed": place["claims"]}]} if "claims" in place else place
+    file = str(scenario_file(tmp_path, **given))
+    ((), (error,)) = load_campaign([file], quick=False)
+    assert str(error).startswith(f"{file}: replayed=serch2: must be a version of SEARCH: did you mean search2")

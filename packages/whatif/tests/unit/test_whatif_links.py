@@ -2,6 +2,7 @@
 """Inferred links are profiles of the lab; what rests on unknown spans is refused by name."""
 
 import json
+import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from lab_whatif.path import Down
 from lab_whatif.queue import buffer_of
 from lab_whatif.replay import Emulated
 from lab_whatif.verdict import compare, fits
+from typer.testing import CliRunner
 from whatif_captures import Download, Known
 from whatif_captures import written as capture
 
 from lab.commands.clean import tidy
+from lab.commands.cli import app
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.node.traffic.series_begin import AHEAD_NS
@@ -66,6 +69,12 @@ def test_a_replay_that_does_the_same_fits_and_one_that_is_slower_does_not(found:
     assert fits(compare(recorded, emulated(found)))
     slower = emulated(found, mark_s={1: recorded.mark_s[1], 5: (recorded.mark_s[5] or 0) * 1.1, 20: None})
     assert not fits(compare(recorded, slower))
+
+
+def test_losses_that_only_one_of_both_has_are_said_to_be_that(found: Inferred) -> None:
+    clean = replace(measured(found), losses=0)
+    lost = next(each for each in compare(clean, emulated(found, losses=37)) if each.quantity == "lost")
+    assert (lost.answer, lost.error_pct, lost.reason) == ("DOES NOT FIT", None, "only one of both has some")
 
 
 def reasons(found: Inferred, other: Emulated) -> dict[str, str]:
@@ -175,3 +184,14 @@ def test_clean_removes_runs_on_inferred_links_and_no_others(
         (folder.parent / "latest").symlink_to(folder.name)
     list(tidy(with_cache=False))
     assert {each.name for each in (tmp_path / "results").iterdir()} == {"whatif-mine", "try-link"}
+
+
+def test_jumbo_frames_forbid_other_senders_and_not_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whatif_captures.HANDSHAKE_OPTIONS", struct.pack(">BBHBBBB", 2, 4, 1960, 3, 3, 7, 1))
+    monkeypatch.setattr("whatif_captures.MSS", 1948)
+    known = Known()
+    file = capture(tmp_path / "x.pcap", Download(known).client, known)
+    out = ["--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, ["whatif", str(file), *out]).exit_code == 0
+    refused = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", *out])
+    assert str(refused.exception).startswith(f"{file}: segments=1948: must be of at most 1448 bytes")
