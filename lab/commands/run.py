@@ -187,21 +187,18 @@ def _real_site(choice: Choice, experiment: Experiment, console: Console) -> Iter
             raise
 
 
-def _by_tc(experiment: Experiment) -> str:
-    return "" if experiment.shaper == REPLAY else " by netem and tbf alone"
-
-
 def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cached: bool, console: Console) -> None:
     """Print what will be done, where, and how long it should take."""
     scenario = experiment.scenario
     count = scenario.trials * len(scenario.ccas)
     minutes = estimate.minutes(experiment.name, count, scenario.duration_s, options.workers)
+    by_tc = "" if experiment.shaper == REPLAY else " by netem and tbf alone"
     lines = [
         f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "
         "VM and no root",
         scenario.question,
         f"{count} {'trial' if count == 1 else 'trials'} of {scenario.duration_s} s, {scenario.trials} of each sender "
-        f"({', '.join(scenario.ccas)}), on link {scenario.profile}{_by_tc(experiment)}, "
+        f"({', '.join(scenario.ccas)}), on link {scenario.profile}{by_tc}, "
         f"{options.scheduler or f'{options.workers} at once'}",
         f"{'kernel and world are cached' if cached else 'builds kernel and world first, once'}; "
         f"{estimate.about(minutes + (0 if cached else BUILD_MINUTES))} in all",

@@ -155,10 +155,14 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
         sources, [virtual_tree(each.kernel, VERSIONS[request.kernel].socket_bytes) for each in kernels], console
     )
     params = _params(request.params, modules)
-    console.print(f"built {_list(modules[: len(sources)])} in {time.monotonic() - began_s:.1f} s", markup=False)
+    built = ", ".join(f"{module.name} ({module.source.path})" for module in modules[: len(sources)])
+    console.print(f"built {built} in {time.monotonic() - began_s:.1f} s", markup=False)
     began_s = time.monotonic()
     on = [each for each in kernels for _ in sources]
-    tests = [_test(module, params, each, each is sanitized) for module, each in zip(modules, on, strict=True)]
+    tests = [
+        SmokeTest(module, _own_params(module, params), each.kernel, each.world.root, each is sanitized)
+        for module, each in zip(modules, on, strict=True)
+    ]
     results = map_in_threads(SmokeTest.run, tests)
     where = "the plain and the sanitized kernel" if sanitized else "the plain kernel; --sanitize adds the sanitized one"
     console.print(f"smoke test passed in {time.monotonic() - began_s:.1f} s, in {where}", soft_wrap=True, markup=False)
@@ -191,10 +195,6 @@ def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
     return find_built(recipe) or (build(recipe, console) if request.sanitize else None)
 
 
-def _test(module: OwnModule, params: dict[str, int], virtual: Virtual, strict: bool) -> SmokeTest:
-    return SmokeTest(module, _own_params(module, params), virtual.kernel, virtual.world.root, strict)
-
-
 def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
     """Read name=value pairs; UserError where no module has such a parameter."""
     params = dict[str, int]()
@@ -214,10 +214,6 @@ def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
 
 def _own_params(module: OwnModule, params: dict[str, int]) -> dict[str, int]:
     return {name: value for name, value in params.items() if name in module.parameters}
-
-
-def _list(modules: list[OwnModule]) -> str:
-    return ", ".join(f"{module.name} ({module.source.path})" for module in modules)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
 from lab.figures.streams import Floats
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above
-from lab.schema.cca import Cca, load_senders, looks
+from lab.schema.cca import load_senders, looks
 
 
 @in_house_style
@@ -32,13 +32,11 @@ def figure(table: pl.DataFrame, label: str) -> Figure:
 
 def senders_of(table: pl.DataFrame) -> list[Sender]:
     """Return the senders of a sweep; one of a user's file, whose stanza no table has, with a look that is free."""
-    names, lab = table["cca"].unique(maintain_order=True).to_list(), load_senders()
-    free = looks({lab[name].look for name in names if name in lab})
-    return [_sender(lab[name]) if name in lab else Sender(name, name, **next(free)) for name in names]
-
-
-def _sender(cca: Cca) -> Sender:
-    return Sender(cca.name, cca.label, cca.colour, cca.marker, cca.linestyle)
+    names = table["cca"].unique(maintain_order=True).to_list()
+    lab = {name: cca for name, cca in load_senders().items() if name in names}
+    free = looks({cca.look for cca in lab.values()})
+    own = {cca.name: Sender(cca.name, cca.label, cca.colour, cca.marker, cca.linestyle) for cca in lab.values()}
+    return [own[name] if name in own else Sender(name, name, **next(free)) for name in names]
 
 
 def _lines(table: pl.DataFrame, label: str, senders: list[Sender], field: str) -> Figure:

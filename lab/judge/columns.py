@@ -23,7 +23,7 @@ OUTCOME = {
     "min_rtt_ms": "smallest round trip in the capture; null where none was measured",
     "loss_agrees": "whether the first loss follows a drop at the bottleneck; null of a user's stack",
     "throughput_mbps": "goodput of the whole download",
-    "retransmits_pkts": "segments that the sender's kernel retransmitted; null of a stack without a qlog",
+    "retransmits_pkts": "segments that the sender's kernel retransmitted; null where a stack names none of the lost",
     "packets": "digest of the packets' times, sizes and sequences: equal where two trials are the same",
     "digest": "digest of what the row was made from",
 }

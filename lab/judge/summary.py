@@ -4,7 +4,8 @@
 Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
 (`judged`): a sender that never left slow start has none. Trials that are all the same count once
 (lab.judge.copies), and have no interval. A mean is over the valid trials in which the event
-happened, and `capacity_trials`, `loss_trials` and `exit_trials` count those. Times count from the SYN;
+happened, and `capacity_trials`, `loss_trials` and `exit_trials` count those. Retransmissions have a mean where those of
+each trial are known: a stack's log may name none exactly where it lost some. Times count from the SYN;
 those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
 """
 
@@ -62,7 +63,8 @@ def _shares(counted: pl.DataFrame, *, copies: bool) -> Row:
 def _means(counted: pl.DataFrame) -> Row:
     means: dict[str, Cell] = {}
     for name in (*MEANS, "data_s"):
-        means[name], means[f"{name}_sd"] = mean_sd(counted[name])
+        unknown = name == "retransmits_pkts" and counted[name].has_nulls()
+        means[name], means[f"{name}_sd"] = mean_sd(() if unknown else counted[name])
     shifted = on_clock(counted, "data")
     for name in TIMES:
         means[from_data(name)], means[f"{from_data(name)}_sd"] = mean_sd(shifted[name])

@@ -36,7 +36,8 @@ def sentences(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> tu
         return ("No valid trial: this run has no answer.",)
     stayed = flows - sum(cost.left for cost in found)
     left = f"{stayed} of {flows} connections never left slow start."
-    compared = sorted(filter(_compared, found), key=lambda cost: -(cost.group_ms.difference or 0))
+    measured = [cost for cost in found if cost.cca != REFERENCE and cost.group_ms.difference is not None]
+    compared = sorted(measured, key=lambda cost: -(cost.group_ms.difference or 0))
     if not compared:
         return (f"Early exits: {_joined(_early(cost, labels) for cost in found)}.", left)
     listed = _joined(f"{_early(cost, labels)}, {_cost_ms(cost)} ms" for cost in compared)
@@ -54,10 +55,6 @@ def _joined(parts: Iterable[str]) -> str:
 
 def _cost_ms(cost: Cost) -> str:
     return _signed(cost.group_ms) + ("*" if cost.separated else "")
-
-
-def _compared(cost: Cost) -> bool:
-    return cost.cca != REFERENCE and cost.group_ms.difference is not None
 
 
 def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:

@@ -104,17 +104,14 @@ def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, 
     timed = [row for row in theirs if any(row.get(name) is not None for name in ("exit_s", "loss_s"))]
     if any(row.get("clock") != "syn" for row in timed):
         rows += [Row(("this run, from the data", *_times(_shifted(row)))) for row in ours[:1]]
-    return (*rows, *(Row((_clocked(row), *_times(row)), published=True) for row in timed))
+    named = [_source(row) + ", from the SYN" * (row.get("clock") == "syn") for row in timed]
+    return (*rows, *(Row((name, *_times(row)), published=True) for name, row in zip(named, timed, strict=True)))
 
 
 def _shifted(row: Mapping[str, Any]) -> Mapping[str, float | None]:
     """Return the times of a sender that count from the first data segment; costs stand in the row above."""
     times = {name + end: row[from_data(name) + end] for name in ("exit_s", "loss_s") for end in ("", "_sd")}
     return {**times, **{name: row[name] for name in ("distinct", "exit_trials", "loss_trials")}}
-
-
-def _clocked(row: Mapping[str, Any]) -> str:
-    return f"{_source(row)}, from the SYN" if row.get("clock") == "syn" else _source(row)
 
 
 def _source(row: Mapping[str, Any]) -> str:

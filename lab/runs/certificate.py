@@ -10,7 +10,7 @@ from lab.links.shapes import late_us
 from lab.node.plan import Plan, Shape
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.node.qdiscs.series import WHOLE
-from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
+from lab.node.record import Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.senders.checks import check as _check
 from lab.senders.traced import segments
 from lab.tables.link_capacity import LinkCapacity
@@ -42,7 +42,7 @@ def certify(
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(plan, node["probes"], tables["packets"]),
         *([segments(plan, tables["packets"])] if of_packets is None else of_packets),
-        _capture(node["capture"]),
+        _check("packets the capture dropped", 0, node["capture"]["dropped_pkts"], "packets", 0),
         _elsewhere(plan, node),
         *_losses(plan, node),
         _receive_window(collected(tables["acks"]), plan["mss_bytes"], hidden=plan.get("work") == "stack"),
@@ -125,10 +125,6 @@ def _order(plan: Plan, probes: list[Probed], packets: Frame) -> Check:
 def _holds_every(plan: Plan) -> int:
     children = [shape["spec"].get("child") or {} for shape in plan["shapes"]]  # null in real time: a FIFO
     return int(next((child["hold_every_pkts"] for child in children if child.get("hold_every_pkts")), 0))
-
-
-def _capture(counts: CaptureCounts) -> Check:
-    return _check("packets the capture dropped", 0, counts["dropped_pkts"], "packets", 0)
 
 
 def _elsewhere(plan: Plan, node: NodeRecord) -> Check:

@@ -6,7 +6,7 @@ Everything is checked before anything is written, and what is written is new: no
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
@@ -131,17 +131,13 @@ def _written(runs: Sequence[Run], trials: Trials) -> Path:
     wall_s = sum(run.meta.get("wall_s", 0.0) for run in runs)
     folder = run_folder.merged(runs[0])
     with run_folder.locked(folder):
-        for source in _first_of(trials):
+        for source in (places[0] for places in trials.values()):
             target = folder / "trials" / source.name
             draft = target.with_name(f".{source.name}.draft")
             shutil.copytree(source, draft, copy_function=_link_or_copy)
             draft.replace(target)
         run_folder.close(folder, wall_s, complete=True)
     return folder
-
-
-def _first_of(trials: Trials) -> Iterator[Path]:
-    return (places[0] for places in trials.values())
 
 
 def _link_or_copy(source: str, target: str) -> None:

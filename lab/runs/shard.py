@@ -16,8 +16,8 @@ from lab.base.errors import UserError, field_error
 from lab.base.named_files import require_name
 from lab.runs.execute import Wanted
 from lab.runs.experiment import Experiment
-from lab.tables.digests import read_with_digest, write_with_digest
-from lab.tables.stored_trial import FORMAT, parse_json
+from lab.tables.digests import write_with_digest
+from lab.tables.stored_trial import FORMAT, read_json
 
 FILE = "shard.json"
 MOST_SHARDS = 10_000
@@ -69,10 +69,7 @@ def owners_of(runs: Iterable[tuple[str, Sequence[str], int]], count: int) -> Map
 def read(folder: Path) -> ShardJson:
     """Read shard.json; UserError where the folder is none of a shard."""
     file = folder / FILE
-    try:
-        content: ShardJson = parse_json(file, read_with_digest(file), ShardJson)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}: must be the folder of --out of a shard that has ended") from None
+    content: ShardJson = read_json(file, ShardJson, ": must be the folder of --out of a shard that has ended")
     Shard.of(content["shard"])
     if content["command"][:1] != ["lab"]:  # it is shown for the user to type
         raise field_error(file, "command", " ".join(content["command"][:1]), "a command of the lab")

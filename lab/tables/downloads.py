@@ -34,7 +34,7 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     measured: list[Download] = [{**captured, **_counted(first)}]
-    up_delay_s, hosts = _up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
+    up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
     for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
         own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
@@ -124,7 +124,7 @@ def _traced(flow: int, request: FlowPlan, acks: pl.DataFrame, data_s: float, up_
     return _download(flow, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
 
 
-def _up_delay_s(probes: list[Probed]) -> float:
+def idle_up_delay_s(probes: list[Probed]) -> float:
     """Return the delay of the idle return path, the median of its probes."""
     delays_us = [delay_us for probe in probes if probe["way"] == "up" for _, delay_us in probe["arrived"]]
     return statistics.median(delays_us) / 1e6 if delays_us else 0.0

@@ -53,12 +53,9 @@ def read_log(run: Path, trial: str) -> str:
     for file in (run / FAILED / f"{trial}.log.zst", run / "trials" / trial / STORED):
         if file.exists():
             return printed(file)
-    names = sorted({file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")} | _with_log(run))
+    ended = {file.parent.name for file in (run / "trials").glob(f"[!.]*/{STORED}")}
+    names = sorted({file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")} | ended)
     raise field_error(run, "trial", trial, f"one with a stored log: {suggested(trial, names) or 'none is stored'}")
-
-
-def _with_log(run: Path) -> set[str]:
-    return {file.parent.name for file in (run / "trials").glob(f"[!.]*/{STORED}")}
 
 
 def _compressed(content: bytes) -> bytes:

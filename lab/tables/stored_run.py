@@ -11,10 +11,9 @@ from typing import cast
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_folder
 from lab.schema.cca import cca_names
-from lab.tables.digests import read_with_digest
 from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
-from lab.tables.stored_trial import AGAIN, Trial, parse_json
+from lab.tables.stored_trial import AGAIN, Trial, read_json
 
 
 class Run:
@@ -29,10 +28,7 @@ class Run:
     def meta(self) -> RunJson:
         """Return what run.json holds."""
         file = self.path / "run.json"
-        try:
-            content: RunJson = parse_json(file, read_with_digest(file), RunJson)
-        except OSError as error:
-            raise UserError(f"{file}: {error.strerror}") from None
+        content: RunJson = read_json(file, RunJson)
         require(content, RunRecord, file)
         return content
 

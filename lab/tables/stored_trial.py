@@ -162,6 +162,15 @@ class Trial:
         return table
 
 
+def read_json(file: Path, contract: Any, rule: str = "") -> Any:
+    """Read a stored JSON file that has a digest of its own; `rule` says more where it cannot be read."""
+    try:
+        content = digests.read_with_digest(file)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}{rule}") from None
+    return parse_json(file, content, contract)
+
+
 def parse_json(file: Path, text: bytes, contract: Any) -> Any:
     """Parse a stored JSON file of this format version; UserError where it breaks its contract."""
     try:

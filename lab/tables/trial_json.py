@@ -52,7 +52,7 @@ class Counted(TypedDict):
     retransmits_pkts: Annotated[
         Count | None,
         "segments that the sender's kernel retransmitted, or packets that a qlog reports lost; of one of several on a "
-        "host: buffers, of one segment or more; null of a stack without a qlog",
+        "host: buffers, of one segment or more; null where a stack names none of the lost",
     ]
     iperf3: Annotated[Iperf3Figures, "iperf3's own figures"]
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The exit that packets show is that of a sender whose window is known, within a fifth of a round."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import pytest
 
-from lab.judge.packet_exit import Flight, Seen, exit_of
+from lab.judge.packet_exit import BEHIND, Estimate, Flight, Seen
 
 RTT_S, UP_S, FRAME_BYTES = 0.1, 0.05, 1514
 SAMPLE_S = 0.002
@@ -16,7 +17,7 @@ SEEN = Seen(RTT_S, UP_S, FRAME_BYTES)
 
 @dataclass
 class Path:
-    """A sender of which each acknowledged frame sends others, over a link with a rate and an endless queue."""
+    """A sender of which each acknowledged frame sends others, over a link with a rate and a queue."""
 
     rate_pkts: float  # per second
     stops_pkts: float = np.inf  # window at which growth ends
@@ -24,35 +25,50 @@ class Path:
     after: float = 0.0  # growth per acknowledgement afterwards
     paced: bool = False  # at 5/4 of the window per round trip
     seconds: float = 3.0
+    buffer_pkts: float = np.inf  # a frame beyond it is dropped; the sender stops when it learns of the first
 
     def run(self) -> tuple[pl.DataFrame, pl.DataFrame, float | None]:
         """Return samples of the queue, packets, and when the window stopped."""
         window, left_s, free_s, in_flight = 10.0, None, 0.0, 0
         sent: list[float] = []
         left: list[float] = []
+        dropped_s: list[float] = []
+        dropped_behind: Counter[int] = Counter()  # by the frames that were queued before it
         acked = 0
         now_s = 0.0
         while now_s < self.seconds:
             may_s = max(now_s, sent[-1] + RTT_S / (1.25 * window)) if self.paced and sent else now_s
             next_s = left[acked] + RTT_S if acked < len(left) else np.inf
             if in_flight < int(window) and may_s < next_s:
-                now_s, free_s = may_s, max(may_s, free_s) + 1 / self.rate_pkts
-                sent.append(now_s)
-                left.append(free_s)
+                now_s = may_s
                 in_flight += 1
+                if (free_s - now_s) * self.rate_pkts > self.buffer_pkts:
+                    dropped_s.append(now_s)
+                    dropped_behind[len(left)] += 1
+                else:
+                    free_s = max(may_s, free_s) + 1 / self.rate_pkts
+                    sent.append(now_s)
+                    left.append(free_s)
                 continue
             now_s = next_s
             acked += 1
-            in_flight -= 1
+            in_flight -= 1 + dropped_behind[acked]
             window += self.after if left_s is not None else 1
-            if left_s is None and window >= self.stops_pkts:
+            lost = dropped_s and acked >= min(dropped_behind) + BEHIND
+            if left_s is None and (window >= self.stops_pkts or lost):
                 left_s, window = now_s, window * self.cuts_to
         t_s = np.arange(0, self.seconds, SAMPLE_S)
-        out, through = (np.searchsorted(np.array(times), t_s, side="right") for times in (sent, left))
+        out, through, lost_pkts = (
+            np.searchsorted(np.array(times), t_s, side="right") for times in (sent, left, dropped_s)
+        )
         samples = {"t_s": t_s, "sent_bytes": through * FRAME_BYTES, "backlog_bytes": (out - through) * FRAME_BYTES}
         arrived = np.array(left) + RTT_S - UP_S
         packets = {"t_s": arrived, "to_client": [True] * len(left), "frame_bytes": [FRAME_BYTES] * len(left)}
-        return pl.DataFrame({**samples, "drops_pkts": 0 * through}), pl.DataFrame(packets), left_s
+        return pl.DataFrame({**samples, "drops_pkts": lost_pkts}), pl.DataFrame(packets), left_s
+
+
+def estimate(qdisc: pl.DataFrame, packets: pl.DataFrame) -> Estimate | None:
+    return Flight.of(qdisc, packets, SEEN).exit(RTT_S)
 
 
 @pytest.mark.parametrize(
@@ -70,18 +86,43 @@ class Path:
 )
 def test_the_estimate_is_where_the_window_stopped(path: Path) -> None:
     qdisc, packets, left_s = path.run()
-    found = exit_of(qdisc, packets, SEEN)
+    found = estimate(qdisc, packets)
     assert found
     assert left_s is not None
     round_s = RTT_S + path.stops_pkts / path.rate_pkts
     assert found.t_s == pytest.approx(left_s, abs=(0.5 if path.paced else 0.2) * round_s)
     assert found.flight_bytes == pytest.approx(path.stops_pkts * FRAME_BYTES, rel=0.3 if path.paced else 0.15)
+    assert not found.upon_loss
+
+
+@pytest.mark.parametrize("cuts_to", [0.5, 0.7])
+@pytest.mark.parametrize("buffer_pkts", [50, 200, 800])
+@pytest.mark.parametrize("paced", [False, True])
+def test_who_doubles_until_it_learns_of_a_loss_has_left_upon_it(
+    paced: bool, buffer_pkts: float, cuts_to: float
+) -> None:
+    qdisc, packets, left_s = Path(2000, cuts_to=cuts_to, paced=paced, buffer_pkts=buffer_pkts).run()
+    found = estimate(qdisc, packets)
+    assert found
+    assert found.upon_loss
+    assert found.t_s == pytest.approx(left_s, abs=3 * SAMPLE_S)
+
+
+@pytest.mark.parametrize("stops_pkts", [300, 390, 410])
+def test_who_stood_when_the_queue_overflowed_has_left_before(stops_pkts: float) -> None:
+    """A window beyond what path and queue hold overflows within the round in which it stops."""
+    qdisc, packets, left_s = Path(2000, stops_pkts=stops_pkts, after=0.05, buffer_pkts=200).run()
+    assert qdisc["drops_pkts"][-1] > 0
+    found = estimate(qdisc, packets)
+    assert found
+    assert not found.upon_loss
+    assert found.t_s == pytest.approx(left_s, abs=0.2 * (RTT_S + stops_pkts / 2000))
 
 
 @pytest.mark.parametrize("paced", [False, True])
 def test_a_sender_that_doubles_until_the_end_has_no_estimate(paced: bool) -> None:
     qdisc, packets, _ = Path(5000, seconds=0.7, paced=paced).run()
-    assert exit_of(qdisc, packets, SEEN) is None
+    assert estimate(qdisc, packets) is None
 
 
 def test_rounds_between_two_times_are_as_long_as_the_queue_makes_them() -> None:
@@ -101,3 +142,17 @@ def test_who_has_left_has_not_left_again_later() -> None:
         found = flight.exit_since(since_s, RTT_S)
         assert found
         assert found.t_s == pytest.approx(max(since_s, left_s), abs=0.1)
+
+
+def test_a_flight_that_doubles_once_more_had_not_stopped_growing() -> None:
+    """A queue that empties hides two rounds of slow start; a half more per round is no slow start."""
+    for windows, stopped_pkts in (
+        ((8, 16, 32, 32, 32, 64, 128, 128, 128, 128), 128),
+        ((8, 16, 32, 32, 32, 44, 60, 60, 60), 32),
+    ):
+        pkts = np.repeat(windows, int(RTT_S / SAMPLE_S)).astype(np.float64)
+        acked = np.cumsum(pkts * FRAME_BYTES * SAMPLE_S / RTT_S)
+        t_s = (np.arange(len(pkts)) * SAMPLE_S).astype(np.float64)
+        found = Flight(t_s, acked + pkts * FRAME_BYTES, acked).exit(RTT_S)
+        assert found
+        assert found.flight_bytes == pytest.approx(stopped_pkts * FRAME_BYTES)

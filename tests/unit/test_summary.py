@@ -59,6 +59,15 @@ def test_means_are_over_the_trials_with_the_event_from_the_syn_and_from_the_firs
     assert (row["loss_from_data_s"], row["capacity_from_data_s"]) == pytest.approx((6, 3))
 
 
+@pytest.mark.parametrize(("known", "mean"), [((0, 4, 8), 4.0), ((0, None, 8), None), ((0, None, None), None)])
+def test_retransmissions_have_a_mean_where_those_of_each_trial_are_known(
+    known: tuple[int | None, ...], mean: float | None
+) -> None:
+    rows = [outcome(number, "late", 1.0, retransmits_pkts=pkts) for number, pkts in enumerate(known, 1)]
+    found = summarise(pl.DataFrame(rows, schema=SCHEMA, orient="row"), ["search"])
+    assert found.filter(heuristic="truth")["retransmits_pkts"].to_list() == [mean]
+
+
 def test_without_trials_every_value_is_null_and_every_count_0() -> None:
     empty = summarise(pl.DataFrame(schema=SCHEMA), ["bbr"]).row(0, named=True)
     assert (empty["cca"], empty["trials"], empty["valid"], empty["judged"], empty["exit_trials"]) == ("bbr", 0, 0, 0, 0)

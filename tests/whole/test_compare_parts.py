@@ -37,6 +37,17 @@ def test_more_is_better_of_shares_and_throughput_only_and_an_object_is_named_aft
     assert all(f"object_{size_bytes}" in BY_NAME for size_bytes in sizes)
 
 
+def test_a_sender_of_which_one_trial_does_not_know_its_retransmissions_has_none(tmp_path: Path) -> None:
+    """A stack's log may name no lost packet exactly where packets were lost: the others are those without a loss."""
+    stored = Stored.of(Run(store_run(tmp_path, senders=("search", "cubic"))))
+    unknown = pl.when(cca="search", trial=2).then(None).otherwise("retransmits_pkts").alias("retransmits_pkts")
+    partly = replace(stored, judged=replace(stored.judged, outcomes=stored.judged.outcomes.with_columns(unknown)))
+    measure = [BY_NAME["retransmits"]]
+    assert values(partly, measure)["retransmits"]["search"] == [None] * 3
+    assert values(partly, measure)["retransmits"]["cubic"] == values(stored, measure)["retransmits"]["cubic"]
+    assert None not in values(stored, measure)["retransmits"]["search"]
+
+
 def test_sources_publish_the_column_of_the_summary_that_has_the_mean() -> None:
     columns = {each.name: each.column for each in MEASURES if each.column}
     assert columns == {

@@ -164,8 +164,9 @@ def _of_measure(measure: Measure, stored: Stored, trials: pl.DataFrame) -> Mappi
     if measure.name == "queueing":
         return _column(trials, "wait_ms")
     outcomes = stored.judged.outcomes.filter("valid", pl.col("heuristic") == judge_of(measure, stored))
-    if not measure.binary:
-        return _column(outcomes, measure.column)
+    if not measure.binary:  # as in lab/judge/summary.py: all retransmissions of a sender are known, or none counts
+        whole = outcomes.filter(pl.col(measure.column).is_not_null().all().over("cca"))
+        return _column(whole, measure.column)
     hit = {None: None} | {str(zone): float(zone == ExitClass.CHOKEPOINT) for zone in ExitClass}
     return {(cca, trial): hit[zone] for cca, trial, zone in outcomes.select("cca", "trial", "exit_class").rows()}
 

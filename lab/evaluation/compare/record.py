@@ -14,8 +14,8 @@ from lab.base.errors import UserError
 from lab.evaluation.compare.comparison import Comparison
 from lab.runs.experiment import digest, specification
 from lab.runs.run_folder import dated_folder
-from lab.tables.digests import read_with_digest, write_with_digest
-from lab.tables.stored_trial import FORMAT, parse_json
+from lab.tables.digests import write_with_digest
+from lab.tables.stored_trial import FORMAT, read_json
 
 FOLDER, FILE = "comparisons", "comparison.json"
 
@@ -66,11 +66,7 @@ def write(folder: Path, request: ComparisonJson) -> None:
 
 def read(folder: Path) -> ComparisonJson:
     """Read comparison.json."""
-    file = folder / FILE
-    try:
-        content: ComparisonJson = parse_json(file, read_with_digest(file), ComparisonJson)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from None
+    content: ComparisonJson = read_json(folder / FILE, ComparisonJson)
     return content
 
 

@@ -65,7 +65,7 @@ def main() -> None:
             "start": running.start,
             "ended": running.ended,
             "stop": running.stop,
-            "losses": _losses,
+            "losses": lambda: counters.tcp_losses(NODE),
         }
         while True:
             name, arguments = json.loads(lines.get())
@@ -160,10 +160,6 @@ class Running:
     def stop(self) -> Stopped:
         """End it; returns its output, and how busy this machine was."""
         return {"printed": self.client.stop(), "machine": self.watching.stop()}
-
-
-def _losses() -> dict[str, int]:
-    return counters.tcp_losses(NODE)
 
 
 if __name__ == "__main__":

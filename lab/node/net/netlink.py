@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
+from typing import Self
 
 from lab.node.net.namespace import entered
 from lab.node.system.tools import NodeError
@@ -85,7 +86,7 @@ class Qdiscs:
             self.netlink = Netlink(f"{self.where}: qdisc")
             self.ifindex = socket.if_nametoindex(dev)
 
-    def __enter__(self) -> "Qdiscs":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -38,9 +38,6 @@ class Counted(NamedTuple):
 class CountedQdiscs(Qdiscs):
     """The qdiscs of one interface of a node, with their counters."""
 
-    def __enter__(self) -> "CountedQdiscs":
-        return self
-
     def counts(self, parent: int = TC_H_ROOT) -> Counted:
         """Read the counters of a qdisc."""
         return _counted(self._ask(RTM_GETQDISC, NLM_F_ECHO, parent, 0, b""))

@@ -112,6 +112,7 @@ class TcKind(NamedTuple):
     switches: tuple[str, ...] = ()  # stated as they are, before the settings
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
     built_in: bool = False  # part of every kernel; otherwise its module is sch_<kind>
+    drops_at_head: bool = False  # what it drops are the oldest packets of a queue
     encoded: Encoded | None = None  # None: tc makes it
 
 

@@ -144,7 +144,8 @@ def fetch(place: tuple[str, int], workload: "WorkloadPlan", log: Path) -> None:
                 time.sleep(exchange["wait_s"])
                 player.await_room(exchange["media_s"])
                 sizes, begun_ns = exchange["objects_bytes"], time.monotonic_ns()
-                data.sendall(b"".join(_request(size, workload["request_bytes"]) for size in sizes))
+                request_bytes = workload["request_bytes"]
+                data.sendall(b"".join(HEAD.pack(size, request_bytes).ljust(request_bytes, b"\0") for size in sizes))
                 for size in sizes:
                     _receive(data, size)
                     whole_ns.append((begun_ns, time.monotonic_ns()))
@@ -152,10 +153,6 @@ def fetch(place: tuple[str, int], workload: "WorkloadPlan", log: Path) -> None:
     except SystemExit:  # the trial's time is over
         pass
     log.write_text(json.dumps({"whole_ns": whole_ns, "stalled_s": player.stalled_s}))
-
-
-def _request(response_bytes: int, request_bytes: int) -> bytes:
-    return HEAD.pack(response_bytes, request_bytes).ljust(request_bytes, b"\0")
 
 
 def _receive(data: socket.socket, size: int) -> None:

@@ -152,7 +152,7 @@ def figure(own: Subject, other: Subject) -> Figure:
     """Draw two trials next to each other, each row of panels on the same axes."""
     drawn = canvas(HEIGHT_IN)
     axes = drawn.subplots(3, 2, sharex=True, sharey="row")
-    until_s = max(_until_s(each) for each in (own, other))
+    until_s = max(largest(each.trial.qdisc["t_s"]) or 1.0 for each in (own, other))
     for column, shown in enumerate((own, other)):
         _column(axes[:, column], shown, until_s)
         title(axes[0, column], f"{short_label(shown.sender.label)}, trial {shown.trial.number}", HALF)
@@ -163,10 +163,6 @@ def figure(own: Subject, other: Subject) -> Figure:
     axes[0, 0].set_xlim(0, until_s)
     drawn.legend(handles=key([name for name in LOOKS if name != CAPACITY]), loc="outside upper left", ncols=3)
     return drawn
-
-
-def _until_s(shown: Subject) -> float:
-    return largest(shown.trial.qdisc["t_s"]) or 1.0
 
 
 def _column(axes: Sequence[Axes], shown: Subject, until_s: float) -> None:

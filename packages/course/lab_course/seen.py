@@ -49,8 +49,10 @@ def holds_pkts(trial: Trial) -> float:
 
 
 def _path(trial: Trial) -> Seen:
-    up_us = next(each["spec"]["delay_us"] for each in trial.meta["applied"] if each["part"] == "delay-up")
-    return Seen(trial.meta["base_rtt_ms"] / 1e3, up_us / 1e6, trial.meta["mss_bytes"] + HEADERS_BYTES + ETHERNET_BYTES)
+    applied = trial.meta["applied"]
+    up_us = next(each["spec"]["delay_us"] for each in applied if each["part"] == "delay-up")
+    frame_bytes = trial.meta["mss_bytes"] + HEADERS_BYTES + ETHERNET_BYTES
+    return Seen.of(applied, trial.meta["base_rtt_ms"], up_us / 1e6, frame_bytes)
 
 
 def _peak_until(flight: Flight, t_s: float) -> float:

@@ -52,8 +52,9 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "ndt7 and iperf3-json read the intervals of a test",
     ),
     (
-        r"\[conn\]\[0x\w+\]|^I\d{8} 0x\w+ |\[QUIC:\w+\] \[\d+,\"|\"type\":\s*\"quictrace-",
-        "a QUIC stack's log in its own form (msquic, ngtcp2, lsquic, quicly): qlog reads a sender's qlog with frames",
+        r"\[conn\]\[0x\w+\]|^I\d{8} 0x\w+ |\[QUIC:[\w-]+\] |\"type\":\s*\"quictrace-|\"logEventTypes\":",
+        "a QUIC stack's log in its own form (msquic, ngtcp2, lsquic, quicly, Chrome): qlog reads a sender's qlog with "
+        "frames",
     ),
     (
         r'"dishGet(?:Status|History)"',
@@ -75,8 +76,14 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "with a line of 'date +%s.%N' before each print",
     ),
     (
-        r"^(?:\S+ )?[\d:.]+ IP6? \S+ > \S+: ",
+        r"^ *(?:[\d-]+ )?[\d:.]+ (?:\w+ +(?:In|Out|M|B|P) +)?"
+        r"(?:IP6? (?:\S+ > \S+: |\(\w+ )|[\da-f:]{17} > [\da-f:]{17}, ethertype)",
         "tcpdump's text: pcap reads the capture itself, which 'tcpdump -w FILE' writes",
+    ),
+    (
+        r'^"?No\."?[ ,]+"?Time"?[ ,]+"?Source\b|"_source"\s*:\s*\{\s*"layers"|<(?:pdml|psml) '
+        r"|\A(?:timeval|dtime|double) (?:unsigned|signed|double|dtime)$|^Ostermann's tcptrace|^TCP connection \d+:$",
+        "made of a capture by Wireshark or tcptrace: pcap reads the capture itself",
     ),
     (
         r"\Atraceroute6? to |\ATracing route ",
@@ -136,11 +143,16 @@ SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"[,;\t]", ("columns",)),
 )
 BINARY = ("pcap", "recording")
+TAR_AT = 257  # of its sign
 OTHER_FILES = {
     b"\xfd7zXZ\0": "packed by xz: unpack it first",
     b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it first",
     b"\x04\x22\x4d\x18": "packed by lz4: unpack it first",
     b"BZh": "packed by bzip2: unpack it first",
+    b"7z\xbc\xaf\x27\x1c": "packed by 7-Zip: unpack it first",
+    b"Rar!\x1a\7": "packed by RAR: unpack it first",
+    b"\x1f\x8b": "packed by gzip twice: unpack it first",
+    b"\x1f\x9d": "packed by compress: unpack it first",
     b"PK\3\4": "packed by zip, as a spreadsheet is: unpack it, or save it as CSV",
     **dict.fromkeys(
         (b"snoop\0\0\0", b"GMBU", b"RTSS", b"XCP\0", b"TRSNIFF", b"\x54\x52\x00\x64"),
@@ -151,6 +163,10 @@ OTHER_FILES = {
 
 def resembled(head: Head) -> tuple[str, ...]:
     """Return the names of at most three formats; UserError where the file is known to be of another kind."""
+    if head.data[TAR_AT:].startswith(b"ustar"):
+        raise UserError(
+            f"{head.path}: format: must be one that the lab reads, and the file is packed by tar: unpack it first"
+        )
     for sign, words in OTHER_FILES.items():
         if head.data.startswith(sign):
             raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")

@@ -11,4 +11,5 @@ KIND = TcKind(
     ),
     queue="CAKE without its shaper: the bottleneck has its own.",
     switches=("unlimited", "besteffort", "nowash", "no-ack-filter", "no-split-gso", "raw"),
+    drops_at_head=True,
 )

@@ -9,4 +9,6 @@ SETTINGS = (
     duration("interval", 100.0, CODEL_SLACK_US),
     ECN,
 )
-KIND = TcKind(SETTINGS, queue="CoDel (RFC 8289): drops by the time that packets spend in the queue.")
+KIND = TcKind(
+    SETTINGS, queue="CoDel (RFC 8289): drops by the time that packets spend in the queue.", drops_at_head=True
+)

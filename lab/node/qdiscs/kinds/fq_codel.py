@@ -13,4 +13,5 @@ KIND = TcKind(
         Setting("drop_batch_pkts", "drop_batch", value=constant(64)),
     ),
     queue="CoDel on a queue per flow (RFC 8290).",
+    drops_at_head=True,
 )

@@ -20,8 +20,12 @@ from lab_formats.reading.documents import Node, counted, documents
 from lab_formats.reading.grain import coarse
 from lab_formats.reading.quic_sender import LOST, METRICS, PASSED_OVER, Sender, is_of_data
 
-TAKEN = ("packet_sent", LOST, "packet_received")
+SENT = "packet_sent"
+TAKEN = (SENT, LOST, "packet_received")
 DELTA = ("delta", "relative_to_previous_event")
+TIME_FORMATS = ("absolute", "relative", "relative_to_epoch", *DELTA)
+Event = tuple[float, str, Node]
+SIGNS = ('"qlog_version"', '"urn:ietf:params:qlog:file:', '"vantage_point"')
 LATEST = 1e18
 LONGEST_RTT_MS = 10_000  # where no unit is stated: a log of us would have 1 s for 1 ms, and 10 s for 10
 SHORT_RTT_MS = 1.0  # where no unit is stated: a log of s would have 1 ms for 1 s
@@ -42,9 +46,9 @@ NOTES = (
 
 
 def fits(head: Head) -> bool:
-    """Recognise the version that begins each qlog, or from draft 0.4 on its schema."""
+    """Recognise the version of a qlog, its schema from draft 0.4 on, or its place, which mvfst may put first."""
     text = "\n".join(head.lines[:50]) + head.data[:4096].decode("utf-8", "ignore")
-    return '"qlog_version"' in text or '"urn:ietf:params:qlog:file:' in text
+    return bool(head.lines or b"\0" not in head.data) and any(sign in text for sign in SIGNS)
 
 
 def read(path: Path) -> Recording:
@@ -54,7 +58,7 @@ def read(path: Path) -> Recording:
     vantage = trace.get("vantage_point")
     if vantage and isinstance(vantage.value, dict) and vantage.value.get("type") == "network":
         notes.append("It was logged in the network (vantage_point), not by an end: round trips are those from there.")
-    events = list(_events(trace, records))
+    events = _in_order(list(_events(trace, records)), notes)
     sender = Sender(names_lost=any(name == LOST and is_of_data(data) for _, name, data in events))
     for t_ms, name, data in events:
         sender.take(t_ms, name, data)
@@ -115,15 +119,22 @@ def _trace(path: Path, notes: list[str]) -> tuple[Node, list[Node]]:
         if len(found) != 1:
             raise found[1].refuse("absent: one JSON document, of one connection, a file")
         return whole[0], list(whole[0].at("events").items())
+    again = next(
+        (one for one in found[1:] if isinstance(one.value, dict) and {"trace", "qlog_version"} & {*one.value}), None
+    )
+    if again:
+        raise again.refuse("absent: the log of one connection a file")
     return found[0].at("trace"), found[1:]
 
 
-def _events(trace: Node, events: list[Node]) -> Iterator[tuple[float, str, Node]]:
+def _events(trace: Node, events: list[Node]) -> Iterator[Event]:
     """Yield time, name without its schema, and data of each event."""
     fields = trace.get("event_fields")
     columns = [str(each.value).lower() for each in fields.items()] if fields else []
     common = trace.get("common_fields")
     form = common.get("time_format") if common else None
+    if form and form.value not in (None, *TIME_FORMATS):
+        raise form.refuse(" or ".join(TIME_FORMATS))
     added, unit = "delta_time" in columns or (form is not None and form.value in DELTA), _unit(trace)
     unit_ms = UNITS_MS[unit.value] if unit else 1.0
     t_ms, groups = 0.0, set()
@@ -143,6 +154,17 @@ def _events(trace: Node, events: list[Node]) -> Iterator[tuple[float, str, Node]
                 if len(groups) > 1:
                     raise group.refuse("that of the packets before: the events of one connection")
             yield t_ms, kind, data
+
+
+def _in_order(events: list[Event], notes: list[str]) -> list[Event]:
+    """Put what was sent among the other events by time: one thread may write an ACK before another what it is of."""
+    latest, keys = {True: 0.0, False: 0.0}, []
+    for t_ms, name, _ in events:
+        latest[name == SENT] = max(latest[name == SENT], t_ms)
+        keys.append(latest[name == SENT])
+    if keys != sorted(keys):
+        notes.append("Packets sent stand behind later events in the file: they are taken in the order of time.")
+    return [events[at] for at in sorted(range(len(events)), key=keys.__getitem__)]
 
 
 def _unit(trace: Node) -> Node | None:

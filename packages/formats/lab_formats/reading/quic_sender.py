@@ -39,7 +39,7 @@ class Sender:
         self.longest_acked = 0
         self.probes: set[int] = set()  # of the lost ones: they tried whether the path takes longer packets
         self.acked_bytes = self.flight_bytes = self.sent_bytes = self.received_bytes = self.passed_over = 0
-        self.newest = -1
+        self.newest = self.largest_acked = -1
         self.stated_rtts: set[float] = set()  # by the log itself, in whatever unit
 
     def take(self, t_ms: float, name: str, data: Node) -> None:
@@ -68,6 +68,8 @@ class Sender:
     def _send(self, number: Node, packet: _Packet) -> None:
         if number.whole(0, LARGEST) <= self.newest:
             raise number.refuse(f"above {self.newest}, which was sent before: the packets of one connection")
+        if number.value <= self.largest_acked:
+            raise number.refuse(f"sent before it is acknowledged, at {packet.t_ms:g} ms: times must not go back")
         if not self.rows:
             self.rows.append((packet.t_ms / 1e3, 0, None, 0, 0))
         self.newest = number.value
@@ -93,6 +95,7 @@ class Sender:
         new |= {number: self.lost.pop(number) for number in late}
         if not self.names_lost:
             self._pass_over(largest)
+        self.largest_acked = max(self.largest_acked, largest)
         if new:
             sizes = [packet.size for packet in new.values()]
             self.acked_bytes += sum(sizes)

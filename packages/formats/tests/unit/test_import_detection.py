@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A file's content decides its format: one that fits, or a refusal that says what can be done."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from lab.base.errors import UserError
 from lab.commands.traces import traces_app
 from lab.commands.traces_import import run
 from lab.traces import importers, recording
+from lab.traces.importer import GZIP
 
 FIELD = Path(__file__).parents[1] / "data"
 
@@ -123,10 +125,24 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
         ("[0][0001.1f2][13:00:00.000001] [conn][0x7f1] OUT: SRtt=50123\n", "a QUIC stack's log in its own form"),
         ("I00000001 0x5a6f ldc latest_rtt=50 min_rtt=49\n", "a QUIC stack's log in its own form"),
         ('13:00:00 [DEBUG] qlog: [QUIC:6F5D] [17,"TRANSPORT","PACKET_RX"]\n', "a QUIC stack's log in its own form"),
+        ("13:00:00 [DEBUG] [QUIC:6F5D-3] qlog: [17,1]\n", "a QUIC stack's log in its own form"),
+        ('{"constants":{"logEventTypes":{"A":1}},"events":[]}', "a QUIC stack's log in its own form"),
         ('{"type":"quictrace-cc-ack","conn":1,"time":17}\n', "a QUIC stack's log in its own form"),
         ("#kernel\nIpInReceives                    16                 0.0\n", "nstat's, .*columns"),
         ("# This is the distribution table for x.\n-27307 -26871\n", "a distribution of netem's"),
         ("10:00:00.1 IP 192.0.2.1.80 > 192.0.2.2.4000: Flags [.], length 0\n", "tcpdump's text: pcap .*tcpdump -w"),
+        ("2026-11-28 10:00:00.1 eth0  Out IP 192.0.2.1.80 > 192.0.2.2.4000: Flags [.]\n", "tcpdump's text"),
+        (
+            "10:00:00.1 IP (tos 0x0, ttl 64, length 60)\n    192.0.2.1.80 > 192.0.2.2.4000: Flags [.]\n",
+            "tcpdump's text",
+        ),
+        ("1.1 02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 (0x0800), length 60: a > b: \n", "tcpdump's text"),
+        ('"No.","Time","Source","Destination","Length"\n"1","0.0","a","b","60"\n', "made of a capture by Wireshark or"),
+        ('[{"_index": "a", "_source": {"layers": {}}}]', "made of a capture by Wireshark or"),
+        (
+            "timeval unsigned\ntitle\na_==>_b (time sequence graph)\n",
+            "made of a capture by Wireshark or tcptrace: pcap",
+        ),
         ("traceroute to h (192.0.2.1), 30 hops max\n 1  gw (192.0.2.2)  1.2 ms\n", "traceroute's, .*ping, irtt"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS, .*git lfs pull"),
         ("<!DOCTYPE html>\n<html></html>\n", "a web page: download"),
@@ -226,9 +242,15 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"\xfd7zXZ\0", "packed by xz: unpack it first"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", "packed by 7-Zip: unpack it first"),
+        (gzip.compress(gzip.compress(b"1\n" * 9)), "packed by gzip twice: unpack it first"),
+        (
+            b"a.sqlog".ljust(257, b"\0") + b"ustar\0" + bytes(249) + b'{"qlog_version": "0.3"}',
+            "packed by tar: unpack it",
+        ),
         (b"snoop\0\0\0\0\0\0\2", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
     ],
 )
 def test_a_file_of_a_kind_that_no_format_reads_is_named(tmp_path: Path, content: bytes, words: str) -> None:
     with pytest.raises(UserError, match=f"must be one that the lab reads, and the file is .*{words}"):
-        importers.detect(written(tmp_path, content + bytes(40)))
+        importers.detect(written(tmp_path, content + bytes(40) * (content[:2] != GZIP)))

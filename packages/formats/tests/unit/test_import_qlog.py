@@ -100,6 +100,14 @@ def test_qlog_of_the_first_drafts_is_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, IN_LISTS).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
+def test_a_qlog_whose_version_stands_behind_its_events_is_the_same(tmp_path: Path) -> None:
+    """As mvfst writes it, whose members have no order."""
+    events = [{"time": 0, "name": "transport:datagrams_sent"}] * 200
+    traces = [{"vantage_point": {"type": "server"}, "events": [*events, *EVENTS]}]
+    found = read(tmp_path, json.dumps({"traces": traces, "qlog_version": "0.3"}, indent=1))
+    assert found.frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+
+
 def test_a_qlog_of_the_network_says_so(tmp_path: Path) -> None:
     found = read(tmp_path, qlog(*EVENTS).replace('"server"', '"network"'))
     assert any(note.startswith("It was logged in the network (vantage_point), not by an end") for note in found.notes)
@@ -109,6 +117,14 @@ def test_a_qlog_whose_end_is_cut_loses_its_last_line_with_a_note(tmp_path: Path)
     found = read(tmp_path, qlog(*EVENTS)[:-20])
     assert found.frame.equals(read(tmp_path, qlog(*EVENTS[:-1])).frame)
     assert any("The last line is cut, and left out" in note for note in found.notes)
+
+
+def test_what_a_thread_wrote_behind_its_acknowledgement_counts_by_time(tmp_path: Path) -> None:
+    """As stacks with several threads do (qlog's draft lets them), each thread's events in order."""
+    late = [*EVENTS[:2], EVENTS[3], EVENTS[4], EVENTS[2], EVENTS[5]]
+    found = read(tmp_path, qlog(*late))
+    assert found.frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+    assert "Packets sent stand behind later events in the file: they are taken in the order of time." in found.notes
 
 
 def test_only_the_largest_number_of_an_ack_gives_a_round_trip(tmp_path: Path) -> None:
@@ -215,7 +231,16 @@ def test_qlog_of_later_drafts_states_a_schema_instead_of_a_version(tmp_path: Pat
     ("text", "line"),
     [
         (qlog(sent(1, 0)), "a sender's qlog"),
-        (qlog(sent(5, 0), acked(3, [0])), "time: must not go back"),
+        (
+            qlog(sent(5, 0), acked(3, [0])),
+            "packet_number=0: must be sent before it is acknowledged, at 5 ms: times must",
+        ),
+        (qlog(sent(1, 0), sent(1, 1), acked(6, [0]), acked(3, [1])), "time: must not go back"),
+        (qlog(*EVENTS) + qlog(*EVENTS), "line 8: document=.*: must be absent: the log of one connection a file"),
+        (
+            json.dumps({"qlog_version": "0.3", "trace": {"common_fields": {"time_format": "ticks"}}}),
+            "time_format=ticks: m",
+        ),
         (qlog(sent(1, 0), acked(3, [2, 1])), "one packet number, or the first and the last of a range"),
         (qlog(sent(1, 0), received(2, 0, 1200), received(2, 1, 1200), acked(3, [0])), "take the other end's qlog"),
         (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),

@@ -23,7 +23,14 @@ RECORD = "\x1e"
 VERSIONS = ("0.3", "0.4", "draft-02")  # earlier ones have lists for events; later ones state file_schema instead
 METRICS = ("metrics_updated", "recovery_metrics_updated")
 STATES = ("congestion_state_updated",)
-SLOW_START = ("slow_start", "startup", "slowstart")
+RECEIVED = ("packet_received", "datagrams_received", "datagram_received")
+SLOW_START = ("slowstart", "startup")  # in a state's name: quiche has conservative_slow_start and bbr_startup
+OF_LOSS = ("recover", "persistentcongestion")
+LATER = (*OF_LOSS, "avoid", "drain", "probe")
+MARK, BY_MARK = "ecn", " (ecn)"  # of a state's trigger
+NO_STATES = ("", "application_limited")  # that say nothing about slow start
+TIME_FORMATS = {"absolute": False, "relative": False, "relative_to_epoch": False}
+TIME_FORMATS |= {"delta": True, "relative_to_previous_event": True}
 SCHEMA = {
     "t_ms": pl.Float64,
     "cwnd_bytes": pl.Float64,
@@ -49,7 +56,10 @@ LARGEST = 2.0**65  # of any number: stacks write 2^64 - 1 for no threshold
 MOST_WINDOW = 2.0**40  # bytes of a window, and in flight: more than any trial sends
 OTHER_UNIT = 100  # times a trial's length, and the log's is of another unit: it is 1,000 times as long, or as short
 LONGEST = 500  # times the path's round trip, that of a queue included: in us it would be 1,000 times as long or longer
-IN_MS = "in ms, or leave qlog out of the stack's file"
+LEAVE_OUT = "or leave qlog out of the stack's file"
+IN_MS, IN_BYTES = f"in ms, {LEAVE_OUT}", f"in bytes, {LEAVE_OUT}"
+LEAST_DATAGRAM = 1200  # bytes, of QUIC (RFC 9000, 14)
+LEAST_SHARE = 10  # times the largest window holds what a round trip does; in packets it is over 1,000 times too small
 NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
 
 
@@ -77,7 +87,30 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         odd = table[name].filter(~table[name].is_between(0, most))
         if len(odd):
             raise field_error(shown, field, odd[0], f"from 0 to {most:.3g}")
+    for state in states(table.sort("t_ms", maintain_order=True))["state"]:
+        if not in_slow_start(state):
+            _require_later(state, shown)
+            break
     return table
+
+
+def states(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of states that are slow start or another one."""
+    return table.filter(~pl.col("state").is_in(NO_STATES))
+
+
+def _require_later(state: str, shown: str) -> None:
+    if not _holds(state, LATER):
+        rule = "a name with slow_start, startup, avoidance, recovery, drain or probe"
+        raise field_error(shown, "congestion_state_updated", state, f"{rule}, {LEAVE_OUT}")
+
+
+def require_bytes(table: pl.DataFrame, held_bytes: float, shown: str) -> None:
+    """Refuse windows in packets: they begin below a datagram, and stay far below what a round trip held in the mean."""
+    windows = table["cwnd_bytes"].filter(table["cwnd_bytes"] > 0).to_numpy()
+    if len(windows) and windows.min() < LEAST_DATAGRAM and windows.max() * LEAST_SHARE < held_bytes:
+        rule = f"about the {held_bytes:.0f} bytes that a round trip held: {IN_BYTES}"
+        raise field_error(shown, "congestion_window", f"{windows.max():g} at most", rule)
 
 
 def require_ms(table: pl.DataFrame, base_rtt_ms: float, trial_ms: float, shown: str) -> None:
@@ -102,22 +135,27 @@ def _is_lines(text: str) -> bool:
     if text.lstrip("\n ").startswith(RECORD):
         return True
     first = text.lstrip().partition("\n")[0]
-    try:
-        return isinstance(json.loads(first), dict) and "\n" in text.strip() and '"traces"' not in first
-    except (ValueError, RecursionError):
-        return False
+    return first.startswith("{") and "\n" in text.strip() and '"traces"' not in first and _is_whole(first)
 
 
 def _records(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
     """Read JSON-SEQ, or lines of JSON; a stopped program may leave half a record at the end."""
     lines = [line for line in (each.strip(f"{RECORD} \r") for each in text.split("\n")) if line]
-    if not text.endswith("\n") and not lines[-1].endswith("}"):
+    if not text.endswith("\n") and not _is_whole(lines[-1]):
         lines.pop()
     records = (_parsed(line, shown, f"record {number}") for number, line in enumerate(lines, 1))
     head = next(records, None)
     if head is None:
         raise UserError(f"{shown}: record 1: must be whole JSON")
     return head, records
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _parsed(line: str, shown: str, what: str) -> dict[str, Any]:
@@ -153,8 +191,10 @@ def _clock(head: dict[str, Any], shown: str) -> tuple[float, bool]:
     common = _part(trace, "common_fields", shown)
     settings = _part(trace, "configuration", shown)
     factor = 1e-3 if "us" in (settings.get("time_units"), common.get("time_units")) else 1.0
-    delta = common.get("time_format") in ("delta", "relative_to_previous_event")
-    return factor, delta
+    form = str(common.get("time_format") or "relative")
+    if form not in TIME_FORMATS:
+        raise field_error(shown, "time_format", form, ", ".join(TIME_FORMATS))
+    return factor, TIME_FORMATS[form]
 
 
 def _part(whole: dict[str, Any], name: str, shown: str) -> dict[str, Any]:
@@ -169,7 +209,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _row(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return an event as a row, that of most kinds with its time alone; None of one without a time."""
+    """Return an event of packets or congestion control as a row; None of any other, and of one without a time."""
     name = str(event.get("name", "")).rpartition(":")[2]
     data, time = event.get("data"), event.get("time")
     if not isinstance(data, dict) or not _is_number(time):
@@ -178,18 +218,31 @@ def _row(event: dict[str, Any]) -> dict[str, Any] | None:
     if name in METRICS:
         row |= {MADE[key]: float(data[key]) for key in MADE if _is_number(data.get(key))}
     elif name in STATES:
-        row["state"] = str(data.get("new", ""))
+        by_mark = MARK in str(data.get("trigger", "")).lower()
+        row["state"] = f"{data.get('new', '')}{BY_MARK * by_mark}"
     elif name == "packet_lost":
         row["lost_pkts"] = 1
-    elif name == "packet_received":
+    elif name in RECEIVED:
         row["received_pkts"] = 1
     elif name == "packet_sent":
         raw = data.get("raw") or {}
         length = raw.get("length") if isinstance(raw, dict) else None
         row["sent_bytes"] = length if isinstance(length, int) and 0 <= length <= MOST_BYTES else None
+    else:
+        return None
     return row
 
 
 def in_slow_start(state: str) -> bool:
     """Return whether a state's name is that of slow start."""
-    return state.lower() in SLOW_START
+    return _holds(state, SLOW_START)
+
+
+def of_loss(state: str) -> bool:
+    """Return whether a state's name is that of a sender that found a loss, and no mark."""
+    return _holds(state, OF_LOSS) and not state.endswith(BY_MARK)
+
+
+def _holds(state: str, words: tuple[str, ...]) -> bool:
+    name = "".join(each for each in state.lower() if each.isalpha())
+    return any(word in name for word in words)

@@ -6,24 +6,24 @@ those of the datagrams' payload, each counted as new, in the order in which they
 """
 
 import fnmatch
+import math
 from functools import cached_property
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from lab.base.errors import UserError
-from lab.judge.packet_exit import Seen, exit_of
-from lab.node.record import NodeRecord
+from lab.judge.loss import first_drop_s
+from lab.judge.packet_exit import Flight, Seen
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
 from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema
-from lab.tables.downloads import FLOW
+from lab.tables.downloads import FLOW, idle_up_delay_s
 from lab.tables.node_json import on_trace_clock
 from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
@@ -37,9 +37,8 @@ from lab_quic.tables import Datagrams
 
 SERVER = "qlog/server"
 KEPT = "server.qlog.zst"
-LOSS = "loss"
+LOSS, OTHER = "loss", "other"
 SAME_MS = 1.0  # between a loss and the state or threshold that follows from it
-NO_STATES = ("", "application_limited")  # that say nothing about slow start
 
 
 class OverStack:
@@ -57,11 +56,12 @@ class OverStack:
         start_ns = on_trace_clock(self.raw.node, self.datagrams.start_epoch_ns, self.raw.folder / CAPTURED)
         events = read_events(self.raw.folder / "trace.raw", self.raw.folder / "formats")
         link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
-        found, up_s = self._packets(), up_delay_s(self.raw.node)
+        found, up_s = self._packets(), idle_up_delay_s(self.raw.node["probes"])
         log = Reported(self._events(up_s), self.full_bytes)
-        left = log.exit_table(self.sender.slow_start_exit) if log.reports_exits else None
+        left = log.exit_table(self.sender.slow_start_exit, lossy_from_s(link)) if log.reports_exits else None
         if left is None:
-            path = Seen(self.plan["link"]["base_rtt_ms"] / 1e3, up_s, self.full_bytes + UDP_BYTES + ETHERNET_BYTES)
+            frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
+            path = Seen.of(self.plan["shapes"], self.plan["link"]["base_rtt_ms"], up_s, frame_bytes)
             left = estimated(link["qdisc"], found, path, self.full_bytes)
         return {
             "packets": found,
@@ -81,8 +81,10 @@ class OverStack:
             return pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64})
         shown = f"{self.sender.stack}: qlog {self.log.name}"
         found = qlog.read(self.log, shown)
-        trial_ms = float(np.ptp(self.datagrams.time_ns)) / 1e6
-        qlog.require_ms(found, self.plan["link"]["base_rtt_ms"], trial_ms, shown)
+        trial_ms, base_ms = float(np.ptp(self.datagrams.time_ns)) / 1e6, self.plan["link"]["base_rtt_ms"]
+        qlog.require_ms(found, base_ms, trial_ms, shown)
+        down_bytes = int(self.datagrams.bytes[self.datagrams.to_client].sum())
+        qlog.require_bytes(found, down_bytes * base_ms / max(trial_ms, base_ms), shown)
         return timed(found, up_s)
 
     def checks(self, _packets: Frame) -> list[Check]:
@@ -92,9 +94,11 @@ class OverStack:
         return [{**found, "ok": found["ok"] and self.datagrams.largest_bytes <= self.full_bytes}]
 
     def counted(self, download: Download) -> Download:
-        """Return a download with the packets that the server reported lost; null where it reports nothing."""
-        until = pl.col("t_s") <= download["end_s"]
-        return {**download, "retransmits_pkts": self.tables["retransmits"].filter(until).height if self.log else None}
+        """Return a download with the packets reported lost; null where some were lost and none is reported."""
+        lost = self.tables["retransmits"]
+        known = self.log and (lost.height or lossy_from_s(self.tables) > download["end_s"])
+        count = lost.filter(pl.col("t_s") <= download["end_s"]).height
+        return {**download, "retransmits_pkts": count if known else None}
 
     def keep(self) -> list[str]:
         """Keep the server's qlog, compressed."""
@@ -103,6 +107,14 @@ class OverStack:
         with pa.output_stream(str(self.raw.folder / KEPT), compression="zstd") as sink:
             sink.write(self.log.read_bytes())
         return [KEPT]
+
+
+def lossy_from_s(link: dict[str, pl.DataFrame]) -> float:
+    """Return from when on the link may have lost packets, infinity where it lost none: quiche and mvfst name none."""
+    if link["link"].filter(pl.col("quantity") == "down.loss_pct", pl.col("value") > 0).height:
+        return -math.inf
+    dropped_s = first_drop_s(link["qdisc"])
+    return math.inf if dropped_s is None else dropped_s
 
 
 def find_log(folder: Path, place: str | None) -> Path | None:
@@ -146,17 +158,14 @@ def packet_table(datagrams: Datagrams, long_headers: bool) -> pl.DataFrame:
     return table.with_columns(*own, *none).select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
 
 
-def up_delay_s(node: NodeRecord) -> float:
-    """Return the delay of the idle return path, the median of its probes."""
-    delays_us = [delay_us for probe in node["probes"] if probe["way"] == "up" for _, delay_us in probe["arrived"]]
-    return median(delays_us) / 1e6 if delays_us else 0.0
-
-
 def timed(events: pl.DataFrame, up_s: float) -> pl.DataFrame:
-    """Add t_s, and sort by it: the first packet that the server received is the client's first one, a delay later."""
+    """Add t_s, and sort by it: the first packet is the client's first one, a delay later, or the server's answer to it.
+
+    Where the log has no packets, the first report of the connection stands for it.
+    """
     events = events.sort("t_ms", maintain_order=True)
-    first = events.filter(pl.col("received_pkts") > 0)["t_ms"]
-    zero_ms = (first if len(first) else events["t_ms"])[0] if events.height else 0.0
+    packet = pl.any_horizontal(pl.col("received_pkts", "sent_bytes").is_not_null())
+    zero_ms = pl.coalesce(pl.col("t_ms").filter(packet).first(), pl.col("t_ms").first())
     return events.with_columns(t_s=(pl.col("t_ms") - zero_ms) / 1e3 + up_s)
 
 
@@ -179,8 +188,7 @@ class Reported:
     @property
     def reports_exits(self) -> bool:
         """Return whether it reports states, or thresholds beside windows."""
-        states = self.events["state"].drop_nulls()
-        return bool(len(states)) or self.events["ssthresh_bytes"].drop_nulls().len() > 0
+        return qlog.states(self.events).height > 0 or self.events["ssthresh_bytes"].drop_nulls().len() > 0
 
     def ack_table(self) -> pl.DataFrame:
         """One row per report of a window or a round trip."""
@@ -198,25 +206,32 @@ class Reported:
         lost = self.events.filter(pl.col("lost_pkts") > 0).with_columns(state=pl.lit("established"))
         return lost.select(*acks.RETRANSMITS).cast(schema(acks.RETRANSMITS))
 
-    def exit_table(self, cause: str) -> pl.DataFrame:
-        """One row: the end of the first slow start; none where it did not end."""
-        states = self.events.filter(pl.col("state").is_not_null() & ~pl.col("state").is_in(NO_STATES))
+    def exit_table(self, cause: str, lossy_s: float = math.inf) -> pl.DataFrame:
+        """One row: the end of the first slow start; none where it did not end.
+
+        A log that names no loss, on a link that may have lost packets by then (`lossy_s`), does not show the cause.
+        """
+        states = qlog.states(self.events)
         left = [not qlog.in_slow_start(state) for state in states["state"]]
         by_threshold = self.events.filter(pl.col("ssthresh_pkts").is_not_null())
         rows = (states.filter(pl.Series(left, dtype=pl.Boolean)) if states.height else by_threshold).head(1)
         lost = self.events.filter(pl.col("lost_pkts") > 0)["t_ms"]
-        of_loss = rows.height and ((lost - rows["t_ms"][0]).abs() <= SAME_MS).any()
-        rows = rows.with_columns(rtt_ms=pl.col("last_rtt_ms"), cause=pl.lit(LOSS if of_loss else cause))
+        if rows.height and (((lost - rows["t_ms"][0]).abs() <= SAME_MS).any() or qlog.of_loss(rows["state"][0] or "")):
+            cause = LOSS
+        elif rows.height and lost.is_empty() and rows["t_s"][0] >= lossy_s:
+            cause = OTHER
+        rows = rows.with_columns(rtt_ms=pl.col("last_rtt_ms"), cause=pl.lit(cause))
         return rows.select(*exits.EXITS).cast(schema(exits.EXITS))
 
 
 def estimated(qdisc: pl.DataFrame, found: pl.DataFrame, path: Seen, full_bytes: int) -> pl.DataFrame:
     """Return the exit that the packets show; what was in flight stands for the window."""
-    left = exit_of(qdisc, found, path)
+    left = Flight.of(qdisc, found, path).exit(path.rtt_s)
     if left is None:
         return pl.DataFrame(schema=schema(exits.EXITS))
     pkts = round(left.flight_bytes / full_bytes)
-    row = {"t_s": left.t_s, "flow": FLOW, "cwnd_pkts": pkts, "ssthresh_pkts": None, "rtt_ms": None, "cause": ESTIMATED}
+    cause = LOSS if left.upon_loss else ESTIMATED
+    row = {"t_s": left.t_s, "flow": FLOW, "cwnd_pkts": pkts, "ssthresh_pkts": None, "rtt_ms": None, "cause": cause}
     return pl.DataFrame([row], schema=schema(exits.EXITS))
 
 

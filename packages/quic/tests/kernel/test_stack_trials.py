@@ -13,6 +13,7 @@ from stack_files import written
 
 from lab.base.errors import UserError
 from lab.commands.first_use import prepared
+from lab.judge.loss import first_drop_s
 from lab.judge.outcome import outcome
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial
@@ -61,6 +62,26 @@ def test_without_a_qlog_the_exit_is_estimated_near_the_one_that_the_qlog_reports
     assert [each.meta["flows"][0]["retransmits_pkts"] for each in (reported, estimated)] == [0, None]
     assert {row["loss_agrees"] for row in outcome(estimated)} == {None}
     assert (reported.packets.equals(estimated.packets)) is True
+
+
+def test_without_a_qlog_an_exit_upon_loss_is_one_and_so_late(bench: Bench, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("reported", "estimated")]
+    for folder in folders:
+        folder.mkdir()
+    reported, estimated = run(bench, folders[0], "halves", SMALL), run(bench, folders[1], "halves", SMALL, qlog=None)
+    assert estimated.exits["cause"].to_list() == ["loss"]
+    assert estimated.exits["t_s"][0] == pytest.approx(reported.exits["t_s"][0], abs=0.02)
+    classes = [{row["heuristic"]: row["exit_class"] for row in outcome(each)} for each in (reported, estimated)]
+    assert "late" in classes[0].values()
+    for truth in ("truth", "lasting"):
+        assert classes[0][truth] == classes[1][truth]
+
+
+def test_what_a_log_that_names_no_loss_sent_again_is_not_known(bench: Bench, tmp_path: Path) -> None:
+    trial = run(bench, tmp_path, "mute", SMALL, controls=["mute"])
+    assert first_drop_s(trial.qdisc) is not None
+    assert trial.exits["cause"].to_list() == ["loss"]
+    assert trial.meta["flows"][0]["retransmits_pkts"] is None
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_qlog_included(bench: Bench, tmp_path: Path) -> None:

@@ -76,6 +76,8 @@ FORMS = {
     "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
     "records out of the order of time": sequence(BY_THRESHOLD[::-1]),
     "half a record at the end": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"na',
+    "half a record at the end, which ends in a brace": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"data":{"header":{}',
+    "no end of the last record": sequence(BY_THRESHOLD)[:-1],
 }
 
 
@@ -111,6 +113,35 @@ def test_the_exit_is_the_first_state_or_threshold_and_a_loss_beside_it_is_its_ca
     assert left["t_s"].to_list() == pytest.approx([UP_S + t_s])
 
 
+def state(time_ms: float, name: str, trigger: str = "") -> dict[str, Any]:
+    return event(time_ms, "quic:congestion_state_updated", new=name, trigger=trigger)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "last", "cause"),
+    [
+        ("slow_start", "conservative_slow_start", ["congestion_avoidance"], "own"),  # quiche: HyStart++'s CSS
+        ("bbr_startup", "bbr_startup", ["bbr_drain"], "own"),  # quiche
+        ("SlowStart", "application_limited", ["Recovery"], "loss"),
+        ("slow_start", "slow_start", ["recovery", "ecn"], "own"),
+    ],
+)
+def test_a_phase_of_slow_start_is_no_exit_whatever_a_stack_calls_it(
+    tmp_path: Path, first: str, then: str, last: list[str], cause: str
+) -> None:
+    events = [FIRST, state(1001, first), *SLOW[1:], state(1150, then), state(1170, *last), metrics(1180, 15)]
+    left = read(tmp_path, sequence(events)).exit_table("own")
+    assert left.select("t_s", "cause").row(0) == (pytest.approx(UP_S + 0.17), cause)
+
+
+def test_the_cause_is_not_known_where_the_link_lost_packets_and_the_log_names_none(tmp_path: Path) -> None:
+    """As quiche's and mvfst's logs, in which an exit upon loss looks like one of the sender's own."""
+    found = read(tmp_path, sequence(BY_THRESHOLD))
+    causes = [found.exit_table("own", lossy_s)["cause"].item() for lossy_s in (UP_S + 0.1, UP_S + 0.2)]
+    assert causes == ["other", "own"]
+    assert read(tmp_path, sequence(BY_LOSS)).exit_table("own", 0.0)["cause"].to_list() == ["loss"]
+
+
 def test_a_sender_that_stays_in_slow_start_has_no_exit(tmp_path: Path) -> None:
     found = read(tmp_path, sequence([FIRST, STARTUP, *SLOW]))
     assert found.reports_exits
@@ -118,7 +149,7 @@ def test_a_sender_that_stays_in_slow_start_has_no_exit(tmp_path: Path) -> None:
 
 
 def test_a_qlog_without_states_and_thresholds_leaves_the_exit_to_the_packets(tmp_path: Path) -> None:
-    found = read(tmp_path, sequence(SLOW))
+    found = read(tmp_path, sequence([*SLOW, state(1130, "application_limited")]))
     assert not found.reports_exits
     assert found.ack_table().height == 2
 
@@ -156,6 +187,35 @@ def test_a_log_in_another_unit_that_it_does_not_state_is_refused(
         qlog.require_ms(qlog.read(tmp_path / "server.sqlog", "mine"), 50.0, 130.0, "mine")
 
 
+def test_windows_in_packets_are_refused(tmp_path: Path) -> None:
+    rows = [metrics(at_ms, 0, congestion_window=pkts) for at_ms, pkts in ((1060.0, 10), (1120.0, 3000))]
+    (tmp_path / "server.sqlog").write_text(sequence(rows))
+    found = qlog.read(tmp_path / "server.sqlog", "mine")
+    with pytest.raises(
+        UserError, match="mine: congestion_window=3000 at most: must be about the 60000 bytes that a round"
+    ):
+        qlog.require_bytes(found, 60_000, "mine")
+    qlog.require_bytes(found.with_columns(pl.col("cwnd_bytes") * FULL_BYTES), 60_000, "mine")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [event(10.0, "generic:info"), FIRST],
+        [event(10.0, "generic:info"), event(1000.0, "transport:datagrams_received")],
+        [event(10.0, "generic:info"), event(1000.0, "quic:packet_sent", raw={"length": 0})],
+        [event(10.0, "connectivity:server_listening"), metrics(1000.0, 10)],
+        [metrics(10.0, 10), FIRST],
+    ],
+    ids=["received", "datagrams", "sent first", "no packets", "made before"],
+)
+def test_the_clock_begins_with_the_connections_first_packet(tmp_path: Path, first: list[Any]) -> None:
+    later = [metrics(1060.0, 20), event(1070.0, "transport:packet_received")]
+    if first[-1]["name"] == "recovery:metrics_updated":
+        del later[1]
+    assert read(tmp_path, sequence([*first, *later])).ack_table()["t_s"].to_list()[-1] == pytest.approx(UP_S + 0.06)
+
+
 def test_no_qlog_is_no_rows() -> None:
     found = Reported(pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64}), FULL_BYTES)
     assert found.ack_table().is_empty()
@@ -169,6 +229,12 @@ def test_no_qlog_is_no_rows() -> None:
         (sequence([*SLOW, metrics(1130.0, 10**10)]), "congestion_window=14720000000000.0: must be from 0 to 1.1e+12"),
         (sequence([*SLOW, metrics(1130.0, 1, bytes_in_flight=2**64)]), "bytes_in_flight=1.8446744073709552e+19: must"),
         (sequence([*SLOW, metrics(1130.0, 1, smoothed_rtt=-2)]), "smoothed_rtt=-2.0: must be from 0 to"),
+        (
+            sequence([FIRST, state(1001, "css")]),
+            "congestion_state_updated=css: must be a name with slow_start, startup",
+        ),
+        (document(SLOW, common_fields={"time_format": "ticks"}), "time_format=ticks: must be absolute, relative, "),
+        (document(SLOW, common_fields={"time_format": [1]}), "time_format=[1]: must be absolute, relative, "),
         ("", "bytes=0: must be a qlog"),
         ("\x1e\n", "bytes=0: must be a qlog"),
         ("hello\n", "qlog: must be whole JSON"),
