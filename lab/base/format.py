@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 NONE = "\N{EN DASH}"
+AT_LEAST = "\N{GREATER-THAN OR EQUAL TO}"
 FEW = 20  # trials: below it one trial is more than 5 %, so a share is a count
 
 

@@ -109,9 +109,32 @@ def paired(first: Values, second: Values) -> Paired:
 
 
 def differences(first: Values, second: Values) -> np.ndarray:
-    """Return first minus second of the pairs that are whole."""
-    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    return np.asarray([a - b for a, b in both], dtype=float)
+    """Return first minus second of the pairs in which it is known."""
+    return np.asarray([each for each in differences_of(first, second) if each is not None], dtype=float)
+
+
+def differences_of(first: Values, second: Values) -> list[float | None]:
+    """Return the differences of pairs, missing where they are not known."""
+    return [difference(a, b) for a, b in zip(first, second, strict=True)]
+
+
+class AtLeast(float):
+    """A lower bound of a value that is not known."""
+
+
+def mean_of(values: Values) -> float | None:
+    """Return the mean of the values that exist: a lower bound where one of them is."""
+    known = [value for value in values if value is not None]
+    bound = any(isinstance(value, AtLeast) for value in known)
+    return (AtLeast if bound else float)(fmean(known)) if known else None
+
+
+def difference(first: float | None, second: float | None) -> float | None:
+    """Return first minus second; none where one is missing, or where a bound leaves open which is larger."""
+    if first is None or second is None:
+        return None
+    bounds = [value for value in (first, second) if isinstance(value, AtLeast)]
+    return None if len(bounds) == 2 or (bounds and bounds[0] < max(first, second)) else first - second
 
 
 def effect_word(delta: float | None) -> str | None:

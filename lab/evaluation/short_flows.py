@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from statistics import fmean
 
-from lab.base.stats import Paired, paired
-from lab.evaluation.compare.ranks import Values, differences_of, holm
+from lab.base.stats import Paired, differences_of, paired
+from lab.evaluation.compare.ranks import Values, holm
 from lab.evaluation.compare.sequential import level, one_look
 from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH

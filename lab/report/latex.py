@@ -29,6 +29,7 @@ SPECIAL = {
     "\N{HORIZONTAL ELLIPSIS}": r"\dots{}",
     "\N{MULTIPLICATION SIGN}": r"\texttimes{}",
     "\N{PLUS-MINUS SIGN}": r"\textpm{}",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
     "[": "{[}",  # after \\ a bracket would be an optional argument
     "]": "{]}",
 } | {character: f"\\{character}" for character in "%&$#_"}

@@ -4,10 +4,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from lab.base.format import few, number
-from lab.base.stats import Paired
+from lab.base.stats import Paired, mean_of
 from lab.evaluation.short_flows import REFERENCE, Cost, costs, short_flows
 from lab.judge.stored import Stored
-from lab.report.matrix.texts import mean_of
 from lab.report.table import Group, Row, Table
 from lab.schema.workload import workloads
 

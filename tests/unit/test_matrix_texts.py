@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a cell of the ranking matrix says: a value with its unit, who leads, a difference, how far two may be apart."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from lab.base.format import NONE
-from lab.base.stats import Paired
+from lab.base.stats import AtLeast, Paired, mean_of
 from lab.evaluation.compare.measures import BY_NAME
-from lab.evaluation.compare.ranks import Pair, RankedPlace
+from lab.evaluation.compare.ranks import Pair, RankedPlace, pairs, places
+from lab.evaluation.compare.sequential import one_look
 from lab.report.matrix.matrix import _lacking
-from lab.report.matrix.texts import apart_text, difference_text, leads, mean_of, value_text
+from lab.report.matrix.texts import apart_text, difference_text, leads, value_text
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -37,6 +39,7 @@ def test_a_mean_is_of_the_values_that_exist() -> None:
         ("retransmits", [1234.0], "1,234 packets"),
         ("harm", [0.4], "0 %"),
         ("queueing", [None, None], NONE),
+        ("object_20000000", [14.0, AtLeast(15.0), None], "\N{GREATER-THAN OR EQUAL TO}14.50 s"),
     ],
 )
 def test_a_value_has_its_units_digits_one_more_below_one(measure: str, values: list[float | None], shown: str) -> None:
@@ -96,6 +99,26 @@ def test_a_difference_has_its_sign_as_seen_from_the_sender_its_interval_and_its_
 )
 def test_how_far_two_senders_may_be_apart_is_the_intervals_further_end(measure: str, found: Pair, shown: str) -> None:
     assert apart_text(BY_NAME[measure], found) == shown
+
+
+TWENTY_MB = BY_NAME["object_20000000"]
+SHORT = [AtLeast(15.0)] * 8  # downloads that never had 20 MB
+
+
+def test_a_download_that_never_had_the_object_is_behind_and_by_how_much_is_a_bound() -> None:
+    values: dict[str, Sequence[float | None]] = {"fast": [13.0] * 8, "slow": SHORT, "slower": SHORT}
+    ahead, _, open_ = tested = pairs(values, one_look(8), binary=False)
+    shown = {name: (place.best, place.worst) for name, place in places(list(values), tested, False).items()}
+    assert shown == {"fast": (1, 1), "slow": (2, 3), "slower": (2, 3)}
+    bound = "of lower bounds: a download was too short"
+    assert difference_text(TWENTY_MB, ahead, "slow") == f"+2.00 s [+2.00, +2.00], large effect, {bound}"
+    assert difference_text(TWENTY_MB, open_, "slow") == ""
+    assert apart_text(TWENTY_MB, open_) == "how far is not known: a download was too short"
+
+
+def test_a_download_that_ended_before_another_had_the_object_is_not_the_faster_one() -> None:
+    (found,) = pairs({"whole": [14.0] * 8, "cut": [AtLeast(9.0)] * 8}, one_look(8), binary=False)
+    assert (found.separated, found.difference.pairs) == (False, 0)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import typer
 from rich.console import Console
 
 from lab.base.errors import UserError
+from lab.base.stats import AtLeast
 from lab.commands.expect import Expected, conclude
 from lab.evaluation.compare.expect import judged, read, require_known
 from tests.compared import Compared, store
@@ -51,6 +53,16 @@ def test_means_of_the_valid_trials_decide(compared: Compared, text: str, holds: 
     (row,) = judged([read(text)], ["search"], compared[1])
     assert (row.holds, row.link, row.subject) == (holds, "geo", "search")
     assert row.found.startswith("search ")
+
+
+@pytest.mark.parametrize(("sign", "holds"), [("<", False), ("<=", False), (">", True)])
+def test_of_an_object_that_never_came_only_a_longer_time_can_hold(compared: Compared, sign: str, holds: bool) -> None:
+    """The mean of 14 s and of a download that ended without it after 15 s is 14.5 s at least, and may be 20 s."""
+    geo = compared[1][0]
+    found = replace(geo, values={"object_20000000": {"search": [14.0, AtLeast(15.0)]}})
+    for right, known in (("15", False), ("14", holds)):
+        (row,) = judged([read(f"geo: object_20000000 {sign} {right}")], ["search"], [found])
+        assert (row.holds, row.found) == (known, "search \N{GREATER-THAN OR EQUAL TO}14.5 s")
 
 
 def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:

@@ -46,10 +46,8 @@ def exits_of(found: LinkResult) -> dict[str, Exits]:
     """Return the exits of each sender; of one without a valid trial there are none."""
     if found.stored is None:
         return {}
-    rows = found.stored.judged.outcomes.filter("valid", heuristic=LASTING).select(
-        "cca", "trial", "exit_s", "exit_class"
-    )
+    rows = found.stored.judged.outcomes.filter("valid", heuristic=LASTING)
     by_cca: dict[str, dict[int, Exit]] = {cca: {} for cca in found.stored.run.scenario["ccas"]}
-    for cca, trial, exit_s, exit_class in rows.iter_rows():
+    for cca, trial, exit_s, exit_class in rows.select("cca", "trial", "exit_s", "exit_class").iter_rows():
         by_cca[cca][trial] = Exit(exit_s, exit_class)
     return {cca: Exits(by_trial) for cca, by_trial in by_cca.items()}

@@ -5,10 +5,11 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.base.format import AT_LEAST
+from lab.base.stats import AtLeast, difference, mean_of
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, Measure
 from lab.evaluation.compare.results import LinkResult
@@ -82,20 +83,19 @@ def judged(expectations: Sequence[Expectation], subjects: Sequence[str], found: 
 
 def _judged(expectation: Expectation, subject: str, found: LinkResult) -> Judged:
     measure, right = expectation.measure, expectation.right
-    own = _mean(found, measure, subject)
-    other = right if isinstance(right, float) else _mean(found, measure, right)
-    holds = own is not None and other is not None and OPERATORS[expectation.operator](own, other)
+    values = found.values.get(measure.name, {})
+    own = mean_of(values.get(subject, []))
+    other = right if isinstance(right, float) else mean_of(values.get(right, []))
+    known = difference(own, other) is not None
+    holds = own is not None and other is not None and known and OPERATORS[expectation.operator](own, other)
     named = [(subject, own)] + ([] if isinstance(right, float) else [(right, other)])
     shown = ", ".join(f"{name} {_text(value, measure)}" for name, value in named)
     return Judged(expectation.link, expectation.text, subject, holds, shown)
 
 
-def _mean(found: LinkResult, measure: Measure, sender: str) -> float | None:
-    kept = [value for value in found.values.get(measure.name, {}).get(sender, []) if value is not None]
-    return fmean(kept) if kept else None
-
-
 def _text(value: float | None, measure: Measure) -> str:
     if value is None:
         return "has no value"
-    return f"{100 * value if measure.binary else value:.4g} {measure.unit}"
+    return (
+        f"{AT_LEAST if isinstance(value, AtLeast) else ''}{100 * value if measure.binary else value:.4g} {measure.unit}"
+    )

@@ -9,6 +9,7 @@ import polars as pl
 from lab.base.choice import one_of
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
+from lab.base.stats import AtLeast
 from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
@@ -181,7 +182,7 @@ def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key
     if all(time_s is None for time_s in times.values()):
         return {}
     ended_s = {(trial.cca, trial.number): float(trial.meta["flows"][0]["end_s"]) for trial in stored.run.trials}
-    return {key: ended_s[key] if time_s is None else time_s for key, time_s in times.items()}
+    return {key: AtLeast(ended_s[key]) if time_s is None else time_s for key, time_s in times.items()}
 
 
 def _harm_pct(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lab.base.stats import Paired, paired
+from lab.base.stats import AtLeast, Paired, differences_of, paired
 from lab.evaluation.compare.sequential import ALPHA, Looks, hopeless, level
 
 Values = Sequence[float | None]  # of a sender, by trial from the first on
@@ -30,6 +30,7 @@ class Pair:
     level: float  # the smallest level at which the sequential test rejects
     separated: bool  # after Holm's correction over all pairs
     hopeless: bool  # it has not separated, and cannot within the trials of the plan, or as both repeat one trial
+    bound: bool = False  # a value is a lower bound, and so is the distance of both
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,10 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
             found,
             apart,
             not apart and hopeless(each, looks, binary),
+            any(isinstance(value, AtLeast) for value in (*values[first], *values[second])),
         )
         for ((first, second), each), found, apart in zip(differences.items(), levels, holm(levels), strict=True)
     ]
-
-
-def differences_of(first: Values, second: Values) -> list[float | None]:
-    """Return the differences of pairs, missing where one of a pair is."""
-    return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
 
 
 def holm(levels: Sequence[float], alpha: float = ALPHA) -> list[bool]:

@@ -2,11 +2,11 @@
 """A comparison as tables: for a terminal and LaTeX, and as long CSV files for a spreadsheet."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 import polars as pl
 
 from lab.base.format import number
+from lab.base.stats import AtLeast, mean_of
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.exits import Exit, Exits, exits_of
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure
@@ -14,7 +14,7 @@ from lab.evaluation.compare.ranks import of
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA
 from lab.report.compare.cells import labels
-from lab.report.matrix.texts import mean_of, rank_text, value_text
+from lab.report.matrix.texts import rank_text, value_text
 from lab.report.table import Group, Row, Table
 
 BRIEF = ("chokepoint", "throughput", "object_1000000", "object_20000000", "queueing", "retransmits", "harm")
@@ -76,23 +76,14 @@ def _cell(found: LinkResult, measure: Measure, cca: str) -> str:
     return f"{rank_text(found.places[measure.name].get(cca))}: {value}"
 
 
-class RankRow(TypedDict):
-    """A row of ranks.csv."""
-
-    link: str
-    sender: str
-    measure: str
-    unit: str
-    trials: int
-    mean: float | None
-    rank_best: int | None
-    rank_worst: int | None
-    difference_from_subject: float | None
-    lo: float | None
-    hi: float | None
-    effect: float | None
-    level: float | None
-    separated: bool | None
+RANK_COLUMNS = {
+    **dict.fromkeys(("link", "sender", "measure", "unit"), pl.String),
+    **dict.fromkeys(("trials", "lower_bounds"), pl.Int64),
+    "mean": pl.Float64,
+    **dict.fromkeys(("rank_best", "rank_worst"), pl.Int64),
+    **dict.fromkeys(("difference_from_subject", "lo", "hi", "effect", "level"), pl.Float64),
+    "separated": pl.Boolean,
+}
 
 
 def ranks(comparison: Comparison, found: Sequence[LinkResult]) -> pl.DataFrame:
@@ -104,40 +95,29 @@ def ranks(comparison: Comparison, found: Sequence[LinkResult]) -> pl.DataFrame:
         if measure.name in each.values
         for cca in comparison.senders
     ]
-    return pl.DataFrame(rows, schema=_schema())
+    return pl.DataFrame(rows, schema=RANK_COLUMNS)
 
 
-def _schema() -> dict[str, type[pl.DataType]]:
-    numbers = ("mean", "difference_from_subject", "lo", "hi", "effect", "level")
-    texts = dict.fromkeys(("link", "sender", "measure", "unit"), pl.String)
-    counts = dict.fromkeys(("trials", "rank_best", "rank_worst"), pl.Int64)
-    return {
-        name: texts.get(name) or counts.get(name) or (pl.Float64 if name in numbers else pl.Boolean)
-        for name in RankRow.__annotations__
-    }
-
-
-def _rank_row(comparison: Comparison, found: LinkResult, measure: Measure, cca: str) -> RankRow:
+def _rank_row(comparison: Comparison, found: LinkResult, measure: Measure, cca: str) -> dict[str, object]:
     values = found.values[measure.name][cca]
     place = None if measure.name in found.unranked else found.places[measure.name].get(cca)
     subject = comparison.subjects[0]
     pair = None if cca == subject else of(found.pairs[measure.name], cca, subject)
     sign = 1 if pair and pair.first == cca else -1
-    bounds = [None, None]
-    if pair and pair.difference.lo is not None and pair.difference.hi is not None:
-        bounds = sorted((sign * pair.difference.lo, sign * pair.difference.hi))  # type: ignore[assignment]
+    lo, hi = (pair.difference.lo, pair.difference.hi)[::sign] if pair else (None, None)
     return {
         "link": found.link.name,
         "sender": cca,
         "measure": measure.name,
         "unit": "share" if measure.binary else measure.unit,
         "trials": sum(value is not None for value in values),
+        "lower_bounds": sum(isinstance(value, AtLeast) for value in values),
         "mean": mean_of(values),
         "rank_best": place.best if place else None,
         "rank_worst": place.worst if place else None,
         "difference_from_subject": _times(sign, pair.difference.difference if pair else None),
-        "lo": bounds[0],
-        "hi": bounds[1],
+        "lo": _times(sign, lo),
+        "hi": _times(sign, hi),
         "effect": _times(sign, pair.difference.effect if pair else None),
         "level": pair.level if pair else None,
         "separated": pair.separated if pair else None,

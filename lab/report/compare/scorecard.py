@@ -12,11 +12,12 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.format import number, trials_text
+from lab.base.stats import mean_of
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, REFERENCE
 from lab.evaluation.compare.results import LinkResult
 from lab.report.compare.cells import labels
-from lab.report.matrix.texts import mean_of, rank_text, value_text
+from lab.report.matrix.texts import rank_text, value_text
 from lab.tables.stored_trial import Trial
 
 NOT_RUN = "not run"

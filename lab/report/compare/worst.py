@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.format import significant
-from lab.base.stats import largest
+from lab.base.stats import largest, mean_of
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure, primary_of
 from lab.evaluation.compare.results import LinkResult
 from lab.figures.moments import CAPACITY, LOOKS, Moments, key
@@ -19,7 +19,7 @@ from lab.figures.style import Drawing, Look, canvas, envelope, title
 from lab.figures.subject import Subject, subject
 from lab.judge.registry import LASTING
 from lab.report.matrix.published import short_label
-from lab.report.matrix.texts import mean_of, value_text
+from lab.report.matrix.texts import value_text
 from lab.report.template import Picture, picture
 
 PANELS = ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.base.format import NONE, number
+from lab.base.stats import mean_of
 from lab.evaluation.compare.measures import Measure, judge_of
 from lab.evaluation.compare.ranks import of
 from lab.evaluation.compare.results import LinkResult
@@ -12,7 +13,7 @@ from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct
 from lab.judge.stored import Stored
 from lab.report.matrix.published import Published, published
-from lab.report.matrix.texts import difference_text, leads, mean_of, rank_text, value_text
+from lab.report.matrix.texts import difference_text, leads, rank_text, value_text
 
 
 @dataclass(frozen=True)

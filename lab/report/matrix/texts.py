@@ -3,29 +3,25 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from statistics import fmean
 
-from lab.base.format import NONE, number
-from lab.base.stats import CONFIDENCE, effect_word
+from lab.base.format import AT_LEAST, NONE, number
+from lab.base.stats import CONFIDENCE, AtLeast, effect_word, mean_of
 from lab.evaluation.compare.measures import Measure
 from lab.evaluation.compare.ranks import Pair, RankedPlace
 
 DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}  # one more of what is below 1
 
-
-def mean_of(values: Sequence[float | None]) -> float | None:
-    """Return the mean of the values that exist."""
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+BOUND = ", of lower bounds: a download was too short"
 
 
 def value_text(measure: Measure, values: Sequence[float | None]) -> str:
-    """Return a mean with its unit; of a share the count."""
+    """Return a mean with its unit, marked where a value is a lower bound; of a share the count."""
     known = [value for value in values if value is not None]
     if measure.binary:
         return f"{round(sum(known))}/{len(known)}" if known else NONE
     mean = mean_of(known)
-    return NONE if mean is None else f"{number(mean, _digits(measure, mean))} {measure.unit}"
+    least = AT_LEAST if isinstance(mean, AtLeast) else ""
+    return NONE if mean is None else f"{least}{number(mean, _digits(measure, mean))} {measure.unit}"
 
 
 def rank_text(place: RankedPlace | None) -> str:
@@ -53,13 +49,13 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     digits = _digits(measure, found.difference)
     value = _signed(sign * scale * found.difference, digits)
     if found.lo is None or found.hi is None:
-        return f"{value} {unit}"
+        return f"{value} {unit}{BOUND if pair.bound else ''}"
     if measure.binary and found.lo == found.hi:
         chance_pct = _at_most(_may_differ_pct(found.pairs), 0)
         return f"{value} {unit} in each of {found.pairs} trials: the chance of another value is below {chance_pct} %"
     bounds = sorted((sign * scale * found.lo, sign * scale * found.hi))
     interval = f"[{_signed(bounds[0], digits)}, {_signed(bounds[1], digits)}]"
-    return f"{value} {unit} {interval}, {effect_word(found.effect)} effect"
+    return f"{value} {unit} {interval}, {effect_word(found.effect)} effect{BOUND if pair.bound else ''}"
 
 
 def apart_text(measure: Measure, pair: Pair) -> str:
@@ -69,6 +65,8 @@ def apart_text(measure: Measure, pair: Pair) -> str:
     Clopper and Pearson's bound: a greater one would have shown in so many trials.
     """
     found = pair.difference
+    if pair.bound:
+        return "how far is not known: a download was too short"
     if found.lo is None or found.hi is None:
         return "too few trials for an interval"
     most = max(abs(found.lo), abs(found.hi))

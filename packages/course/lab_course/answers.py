@@ -20,6 +20,9 @@ EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]{1,3}")  # YAML 1.1 
 ANSWERS = "answers = {...} alone: numbers, texts and lists, each name once"
 NOTEBOOK_RULE = f"a notebook with one cell of the tag '{TAG}' that holds {ANSWERS}"
 MOST_SHOWN_CHARS = 60  # of code in a value's place
+ENTRY = re.compile(r"""(\s*("[^"'\\]+"|'[^"'\\]+'))\s*:?(.*)""", re.DOTALL)  # a line of the answers: a name, and more
+ENDS, LAST_ENDS = ('"": 0}',), ("}", "")  # what may follow the line of an answer, and that of the last one
+UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 Value = bool | int | float | str | list[object] | None
 
 
@@ -69,7 +72,9 @@ class Answers:
         if value is None:
             raise field_error(self.file, name, "", "answered")
         if isinstance(value, Code):
-            raise field_error(self.file, name, value, "a value, such as 5.6 or 'text': no code of a notebook is run")
+            raise field_error(
+                self.file, name, value, "a value, such as 5.6 or 'text', and a comma: no code of a notebook is run"
+            )
         return value
 
 
@@ -120,9 +125,10 @@ def _of_notebook(text: str) -> Mapping[str, object]:
 
 
 def _literal(source: str) -> Mapping[str, object]:
-    """Parse `answers = {...}` without running it."""
+    """Parse `answers = {...}` without running it; a line of it that is no Python costs its own answer alone."""
+    readable, unread = (source, {}) if _parses(source) else _readable_lines(source)
     try:
-        match ast.parse(source).body:
+        match ast.parse(readable).body:
             case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as literal)] if name == TAG:
                 names = [ast.literal_eval(key or literal) for key in literal.keys]  # no key: ** of another one
                 values = {name: _value(value) for name, value in zip(names, literal.values, strict=True)}
@@ -130,9 +136,29 @@ def _literal(source: str) -> Mapping[str, object]:
                 raise ValueError
         if len(values) != len(literal.keys) or not all(isinstance(name, str) for name in values):
             raise ValueError  # a name that stands twice, or is no text
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+    except UNREADABLE:
         raise UserError(f"{NOTEBOOK}: must be {NOTEBOOK_RULE}") from None
-    return values
+    return {**values, **unread}
+
+
+def _readable_lines(source: str) -> tuple[str, dict[str, Code]]:
+    """Put None in the place of each answer whose line cannot stand in a dict; returns the text, and these answers."""
+    lines, unread = source.splitlines(), dict[str, Code]()
+    entries = [(number, found) for number, line in enumerate(lines) if (found := ENTRY.match(line))]
+    for number, found in entries:
+        ends = LAST_ENDS if number == entries[-1][0] else ENDS
+        if not any(_parses(f"{{{lines[number]}\n{end}") for end in ends):
+            unread[found[2][1:-1]] = Code(found[3].strip().rstrip(",")[:MOST_SHOWN_CHARS])
+            lines[number] = f"{found[1]}: None,"
+    return "\n".join(lines), unread
+
+
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except UNREADABLE:
+        return False
+    return True
 
 
 def _value(node: ast.expr) -> object:

@@ -7,12 +7,14 @@ of one place are ties; the table has them by their exits at the chokepoint, then
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
+from lab.base.plain_text import escaped
 from lab.base.stats import Paired, paired
 from lab.evaluation.compare.ranks import pairs, places
 from lab.evaluation.compare.sequential import looks
@@ -44,12 +46,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """The values of one sender, by link and trial; `fault` where a trial has no result."""
+    """The values of one sender, by link and trial; `fault` where a trial has no result, `note` what was not read."""
 
     name: str
     object_s: Mapping[str, Sequence[float]] = field(default_factory=dict)
     chokepoint: Mapping[str, Sequence[float]] = field(default_factory=dict)
     fault: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Place:
     mean_s: float
     chokepoint_pct: float
     against: Paired  # own minus the reference, over all links and trials
+    note: str
 
 
 def hidden_links(assignment: Assignment) -> list[str]:
@@ -85,17 +89,30 @@ def run_entry(entry: Entry) -> Result:
     try:
         submission = open_submission(entry.path, assignment)
         work = Work(assignment, submission, entry.bench, HIDDEN_PART, entry.key)
-        return _measured(submission.student, work, sender_file(assignment), entry)
+        found = _measured(submission.student, work, sender_file(assignment), entry)
     except UserError as error:
-        return Result(entry.path.name, fault=str(error))
+        return Result(own_name(entry.path), fault=str(error))
+    return replace(found, note="; ".join(submission.faults))
+
+
+def own_name(path: Path) -> str:
+    """Name a submission in a line, also where it is given as a dot."""
+    return escaped(path.absolute().name)
 
 
 def distinct(found: Sequence[Result], paths: Sequence[Path]) -> list[Result]:
-    """Name a student's submissions by their files, too, where a student has several."""
-    names = [each.name for each in found]
-    return [
-        replace(each, name=f"{each.name} ({path.name})") if names.count(each.name) > 1 else each
+    """Name a student's submissions by their files, too, where a student has several; by whole paths if those are alike.
+
+    A name stands for one submission: its place follows from the values of that name.
+    """
+    whole = [
+        (each.name, f"{each.name} ({own_name(path)})", f"{each.name} ({escaped(str(path))})")
         for each, path in zip(found, paths, strict=True)
+    ]
+    count = Counter(name for names in whole for name in names[:2])
+    return [
+        replace(each, name=next((name for name in names[:2] if count[name] == 1), names[2]))
+        for each, names in zip(found, whole, strict=True)
     ]
 
 
@@ -130,7 +147,7 @@ def board(found: Sequence[Result], reference: Result) -> list[Place]:
 
 def _place(result: Result, rank: int, usual: Sequence[float]) -> Place:
     own, hits = _flat(result.object_s), _flat(result.chokepoint)
-    return Place(rank, result.name, _mean(own), 100 * _mean(hits), paired(own, usual))
+    return Place(rank, result.name, _mean(own), 100 * _mean(hits), paired(own, usual), result.note)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -149,7 +166,7 @@ def table(rows: Sequence[Place], faults: Sequence[Result]) -> str:
     for row in rows:
         against = row.against
         numbers = (row.mean_s, row.chokepoint_pct, against.difference, against.lo, against.hi)
-        writer.writerow([row.place, plain_cell(row.name), *map(_number, numbers), against.pairs, ""])
+        writer.writerow([row.place, plain_cell(row.name), *map(_number, numbers), against.pairs, plain_cell(row.note)])
     for each in faults:
         writer.writerow(["", plain_cell(each.name), "", "", "", "", "", "", plain_cell(each.fault)])
     return sink.getvalue()
@@ -158,11 +175,12 @@ def table(rows: Sequence[Place], faults: Sequence[Result]) -> str:
 def lines(rows: Sequence[Place], faults: Sequence[Result]) -> Iterator[str]:
     """Yield the lines of a terminal."""
     for row in rows:
+        note = f" ({row.note})" if row.note else ""
         ties = "=" if sum(each.place == row.place for each in rows) > 1 else " "
         yield (
             f"{row.place:>3}{ties} {row.name}: {SIZE_BYTES / 1e6:g} MB in {row.mean_s:.2f} s, "
             f"{row.chokepoint_pct:.0f} % at the chokepoint; against {REFERENCE} "
-            f"{_signed(row.against.difference)} s [{_signed(row.against.lo)}, {_signed(row.against.hi)}]"
+            f"{_signed(row.against.difference)} s [{_signed(row.against.lo)}, {_signed(row.against.hi)}]{note}"
         )
     for each in faults:
         yield f"  - {each.name}: {each.fault}"

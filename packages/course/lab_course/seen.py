@@ -36,6 +36,18 @@ def require_seen(trial: Trial, left: SlowStartExit) -> None:
         raise UserError(f"slow_start_left={left.t_s:.2f} s: {RULE}: {why}")
 
 
+def flight_pkts(trial: Trial, left: SlowStartExit) -> float:
+    """Return the most packets that were in flight until an exit."""
+    path = _path(trial)
+    return _peak_until(Flight.of(trial.qdisc, trial.packets.filter(flow=FLOW), path), left.t_s) / path.frame_bytes
+
+
+def holds_pkts(trial: Trial) -> float:
+    """Return how many packets in flight fill the path without a queue."""
+    path = _path(trial)
+    return float(trial.meta["rate_mbps"]) * 1e6 / 8 * path.rtt_s / path.frame_bytes
+
+
 def _path(trial: Trial) -> Seen:
     applied = trial.meta["applied"]
     up_us = next(each["spec"]["delay_us"] for each in applied if each["part"] == "delay-up")

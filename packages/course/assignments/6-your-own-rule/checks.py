@@ -30,7 +30,7 @@ def check_leaves(work) -> Marks:
 def _left(link, ran):
     if ran.exit is None:
         return False, f"On link {link} your sender never leaves slow start within {paired.DURATION_S} s."
-    if ran.exit.cause in ("loss", "timeout", "other"):
+    if not paired.by_rule(ran):
         return False, f"On link {link} a loss ends slow start at {ran.exit.t_s:.2f} s, not your rule."
     if ran.truth["exit_class"] == "early":
         full_s = ran.truth["capacity_s"]

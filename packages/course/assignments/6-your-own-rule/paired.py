@@ -14,6 +14,11 @@ def on(work, link):
     return compare(work, FILE, OTHER, link, TRIALS, Download(DURATION_S))
 
 
+def by_rule(ran):
+    """Whether a rule of its own ended slow start: what a loss ends deserves nothing here."""
+    return ran.exit is not None and ran.exit.cause not in ("loss", "timeout", "other")
+
+
 def rows(work):
     """Return the rows of the report's table, as numbers: of each public link the means, and the mean difference."""
     found = {}

@@ -12,7 +12,7 @@ from lab_course.assignment import find_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.grade import grade
 from lab_course.leaderboard import REFERENCE, Entry, hidden_links, run_reference
-from lab_course.rehearse import KEY, submission
+from lab_course.rehearse import KEY, Case, rehearse, submission
 from lab_course.solved import SOLUTION
 from lab_course.submission import Submission
 
@@ -67,6 +67,13 @@ def test_a_fellows_rule_counts_as_broken_only_where_it_is_right_on_an_easy_link(
     assert found.points == points
     says = {row.check.id: row.marks.reason for row in found.rows}["wrong"]
     assert says.startswith("rule.c: must be right on an easy link" if points == 20 else "The link is at capacity")
+
+
+@pytest.mark.parametrize("case", ["cheat-one-window-for-all-links", "cheat-window-by-the-round-trip"])
+def test_a_window_that_is_chosen_without_looking_at_acks_has_only_the_points_of_its_build(
+    bench: Bench, case: str
+) -> None:
+    assert rehearse(Case(SIXTH.folder, case, bench)) == []
 
 
 def test_the_reference_of_a_leaderboard_needs_no_submission_that_can_be_read(tmp_path: Path, bench: Bench) -> None:

@@ -3,11 +3,14 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lab_course.assignment import find_assignment
-from lab_course.leaderboard import Result, board, lines, sender_file, table
+from lab_course.leaderboard import Result, board, distinct, lines, sender_file, table
+from lab_course.leaderboard_command import rank
+from rich.console import Console
 from small_assignment import small_assignment
 
 from lab.base.errors import UserError
@@ -54,6 +57,34 @@ def test_a_submission_without_a_result_is_a_row_with_its_fault() -> None:
 def test_ties_stand_in_the_order_of_their_exits_at_the_chokepoint() -> None:
     rows = board([result("a", 1.0, hits=0.5), result("b", 1.0)], USUAL)
     assert [(row.place, row.name) for row in rows] == [(1, "b"), (1, "a")]
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a.zip", "b.zip"], ["twin (a.zip)", "twin (b.zip)"]),
+        (["1/in", "2/in"], ["twin (1/in)", "twin (2/in)"]),
+        (["1/in", "2/in", "2/b"], ["twin (1/in)", "twin (2/in)", "twin (b)"]),
+    ],
+)
+def test_each_of_a_students_submissions_has_the_place_of_its_own_values(paths: list[str], names: list[str]) -> None:
+    found = [result("twin", 0.8 + number / 5) for number in range(len(paths))]
+    rows = board(distinct(found, [Path(path) for path in paths]), USUAL)
+    assert [(row.place, row.name) for row in rows] == list(enumerate(names, 1))
+
+
+def test_what_was_not_read_of_a_submission_stands_beside_its_place() -> None:
+    rows = board([replace(result("a", 0.9), note="old/rule.c: must stand once")], USUAL)
+    (line,), (row,) = lines(rows, []), csv.DictReader(io.StringIO(table(rows, [])))
+    assert line.endswith("] (old/rule.c: must stand once)")
+    assert row["note"] == "old/rule.c: must stand once"
+
+
+def test_a_submission_that_is_given_twice_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    (tmp_path / "s1").mkdir()
+    given = [tmp_path / "s1", tmp_path / "s1" / ".." / "s1"]
+    with pytest.raises(UserError, match=r"^command line: submissions=.*: must be given once$"):
+        rank("6", given, tmp_path / "key", None, 1, Console())
 
 
 def test_an_assignment_without_a_module_to_rank_is_refused(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from lab_course.assignment import sibling
 from lab_course.compared import at_chokepoint, queue_ms
 from lab_course.marks import Marks, none
 
-paired = sibling(__file__, "paired")
+follows, paired = sibling(__file__, "follows"), sibling(__file__, "paired")
 LESS = 0.9  # of the queue, or of the losses, of a sender that waits for a loss
 
 
 def check_chokepoint(work) -> Marks:
-    """Each trial at the chokepoint counts alike."""
+    """Each trial at the chokepoint counts alike, where the exits follow the link."""
     held, reasons, pictures = 0, [], []
     ran = [(link, each) for link in paired.HIDDEN for each in paired.on(work, link).own]
     for link, each in ran:
@@ -24,6 +24,9 @@ def check_chokepoint(work) -> Marks:
         reasons.append(f"{each.link.title}: your sender leaves {left} ({kind}), and {against}.")
         pictures.append(each.picture(f"{link}-{each.trial.meta['seed']}", "Your sender."))
     said = f"{held} of {len(ran)} exits are at the chokepoint. {' '.join(reasons)}".strip()
+    unlike = follows.unlike(work) if held else None
+    if unlike:
+        return none(f"{said} {unlike}", "", *pictures)
     return Marks(held / len(ran), said, figures=tuple(pictures))
 
 
@@ -36,7 +39,7 @@ def check_queue(work) -> Marks:
         own, other = (sum(each) / len(each) for each in compared.values(queue_ms))
         resent, other_resent = _resent(compared.own), _resent(compared.other)
         less = own <= LESS * other or resent <= LESS * other_resent
-        good = less and own <= other and resent <= other_resent and all(map(_left, compared.own))
+        good = less and own <= other and resent <= other_resent and all(map(paired.by_rule, compared.own))
         held += good
         reasons.append(
             f"{compared.own[0].link.title}: mean wait {own:.0f} ms, without a rule {other:.0f} ms; "
@@ -44,12 +47,9 @@ def check_queue(work) -> Marks:
         )
     if not hits:
         return none(f"No exit is at the chokepoint: who leaves early everywhere queues least. {' '.join(reasons)}")
+    if unlike := follows.unlike(work):
+        return none(f"{unlike} {' '.join(reasons)}")
     return Marks(held / len(paired.HIDDEN), " ".join(reasons))
-
-
-def _left(ran):
-    """Whether a rule of its own ended slow start: what a loss ends deserves nothing here."""
-    return ran.exit is not None and ran.exit.cause not in ("loss", "timeout", "other")
 
 
 def _resent(side):
