@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer in one figure: each trial's exit from slow start against the true capacity and the first loss or mark.
 
-One thin row per trial: up to its capacity an exit is early, from its first loss or mark on it is late, between them
-it is at the chokepoint. A row without a capacity is early throughout; without either, its chokepoint zone
-has no end.
+One thin row per trial: up to its capacity an exit is early, from its first loss or mark on it is late (from a late exit
+on, where the capture shows neither), between them it is at the chokepoint. A row without a capacity is early
+throughout; without either, its chokepoint zone has no end.
 """
 
 from collections.abc import Sequence
@@ -75,8 +75,8 @@ def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -
 def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
     """Shade each row up to its capacity, to its first loss or mark, and to the end; a line at each of the two."""
     capacity_s = trials["capacity_s"].fill_null(duration_s).to_numpy()
-    signal_s = trials.select(pl.min_horizontal("loss_s", "mark_s"))["loss_s"]
-    signal_s = np.maximum(signal_s.fill_null(duration_s).to_numpy(), capacity_s)
+    signals = pl.min_horizontal("loss_s", "mark_s", pl.when(exit_class="late").then("exit_s"))
+    signal_s = np.maximum(trials.select(signals.fill_null(duration_s))["loss_s"].to_numpy(), capacity_s)
     edges_s = [np.zeros_like(capacity_s), capacity_s, signal_s, np.full_like(capacity_s, duration_s)]
     rows = np.arange(trials.height)
     for zone, begin_s, end_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):

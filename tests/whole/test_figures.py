@@ -143,10 +143,20 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
 
 
 @pytest.mark.parametrize(
-    ("loss_s", "mark_s", "late_from_s"), [(4.0, None, 4.0), (None, 3.0, 3.0), (4.0, 3.0, 3.0), (None, None, 10.0)]
+    ("loss_s", "mark_s", "exit_class", "late_from_s"),
+    [
+        (4.0, None, "chokepoint", 4.0),
+        (None, 3.0, "chokepoint", 3.0),
+        (4.0, 3.0, "chokepoint", 3.0),
+        (None, None, "chokepoint", 10.0),
+        (2.25, None, "late", 2.25),
+        (None, None, "late", 2.5),  # a timeout, or a loss of a stack without a qlog
+    ],
 )
-def test_an_exit_is_late_from_a_loss_or_mark_on(loss_s: float | None, mark_s: float | None, late_from_s: float) -> None:
-    row = {"cca": "search", "trial": 1, "valid": True, "exit_s": 2.5, "exit_class": "chokepoint", "capacity_s": 2.0}
+def test_an_exit_is_late_from_a_loss_or_mark_on(
+    loss_s: float | None, mark_s: float | None, exit_class: str, late_from_s: float
+) -> None:
+    row = {"cca": "search", "trial": 1, "valid": True, "exit_s": 2.5, "exit_class": exit_class, "capacity_s": 2.0}
     signals = pl.DataFrame(
         {"loss_s": [loss_s], "mark_s": [mark_s]}, schema={"loss_s": pl.Float64, "mark_s": pl.Float64}
     )
