@@ -32,6 +32,7 @@ NOTE = (
     "The reason agrees: loss, or a rule of the sender."
 )
 SENDERS, TRIALS, NEAR_ROUNDS = ["reno", "cubic", "cubic_plain", "search", "hystartpp"], 4, 0.5
+SEED = 2  # the constants of packet_exit.py were chosen over trials of seed 1
 LINKS_S = {  # and how long a download takes
     "geo-small": 15,
     "geo-viasat": 30,
@@ -71,7 +72,7 @@ def figures(link: str, found: Sequence[tuple[bool, bool]]) -> Iterator[Figure]:
 
 def trials_of(link: str, folder: Path, backend: Virtual) -> Iterator[Trial]:
     """Run the senders over a link; a trial that is not valid shows nothing."""
-    experiment = try_link(link, SENDERS, {"duration_s": LINKS_S[link], "trials": TRIALS})
+    experiment = try_link(link, SENDERS, {"duration_s": LINKS_S[link], "trials": TRIALS, "seed": SEED})
     jobs = [
         Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
         for number in range(1, TRIALS + 1)
