@@ -26,11 +26,16 @@ class PlainConsole(Console):
 
     def write_text(self, text: str) -> None:
         """Write a long text: to lay it out takes rich seconds for some megabytes."""
-        try:
-            self.file.write(escaped_lines(text))
-            self.file.flush()
-        except BrokenPipeError:
-            self.on_broken_pipe()
+        write(self, escaped_lines(text))
+
+
+def write(console: Console, text: str) -> None:
+    """Write a text as it is."""
+    try:
+        console.file.write(text)
+        console.file.flush()
+    except BrokenPipeError:
+        console.on_broken_pipe()
 
 
 def _plain(segment: Segment) -> Segment:

@@ -10,8 +10,9 @@ import os
 import pickle
 import signal
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -45,15 +46,15 @@ class Task(NamedTuple):
 class Worker:
     """One process that runs jobs."""
 
-    def __init__(self, core: int) -> None:
-        self.core = core
+    def __init__(self, core: int, modules: Sequence[str] = ()) -> None:
+        self.core, self.modules = core, modules
         self.start()
 
     def start(self) -> None:
         """Start the process, also in place of one that is dead."""
         self.task: Task | None = None
         self.pipe, theirs = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=_serve, args=(theirs, self.core, os.getpid()), daemon=True)
+        self.process = SPAWN.Process(target=_serve, args=(theirs, self.core, os.getpid(), self.modules), daemon=True)
         with _surroundings():
             self.process.start()
         theirs.close()
@@ -105,12 +106,14 @@ def _surroundings() -> Iterator[None]:
         os.environ.update(usual)
 
 
-def _serve(pipe: Connection, core: int, parent: int) -> None:
-    """Run jobs from a pipe until it ends; runs in the worker."""
+def _serve(pipe: Connection, core: int, parent: int, modules: Sequence[str]) -> None:
+    """Import modules, and run jobs from a pipe until it ends; runs in the worker."""
     global _is_worker
     end_with_parent(parent)
     os.sched_setaffinity(0, {core})
     _is_worker = True
+    for name in modules:
+        import_module(name)
     with suppress(EOFError, ConnectionError):
         while True:
             pipe.send(_attempt(*pipe.recv()))

@@ -35,9 +35,9 @@ class Pool:
         self._idle: list[Worker] = []
         self._taken: list[Worker] = []
 
-    def start(self, count: int) -> None:
-        """Let so many workers wait for jobs, on one processor after the other."""
-        self._idle += [Worker(next_processor()) for _ in range(count - len(self._idle))]
+    def start(self, count: int, modules: Sequence[str] = ()) -> None:
+        """Let so many workers wait for jobs, on one processor after the other; new ones import modules first."""
+        self._idle += [Worker(next_processor(), modules) for _ in range(count - len(self._idle))]
 
     @property
     def pids(self) -> list[int]:

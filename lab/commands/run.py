@@ -118,8 +118,8 @@ def run(
                 executed = _execute(experiment, site, options, resume, console)
         for stored in executed.runs:
             require_results(stored, console)
-            answer = report(stored.folder, kernel, console, shown.forms, shown.verbose)
-            if answer.invalid:
+            report(stored.folder, kernel, console, shown.forms, shown.verbose)
+            if not all(trial.valid for trial in Run(stored.folder).trials):
                 raise typer.Exit(1)
 
 

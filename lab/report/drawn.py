@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from lab.base.workers import each_in_processes
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
+from lab.report.report_files import FORMS
 from lab.report.template import Picture, picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FEW = 2  # parts for each process: to start one takes as long as to draw three figures
-FORMS = ("svg", "png", "pdf")  # the page shows the first one, which is always drawn
 
 
 @dataclass(frozen=True)

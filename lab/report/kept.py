@@ -6,7 +6,7 @@ The records lie in the user's cache, and not with the run: a run that came from 
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -17,22 +17,12 @@ from lab.base.errors import UserError
 from lab.base.paths import LAB, REPO
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.tables.digests import digest_of
-from lab.tables.stored_run import Run
-from lab.tables.stored_trial import FILES
 
 FOLDER = "reports"  # of the cache
 MOST_RECORDS = 2000  # of some kB each; the oldest go first
 LIBRARIES = ("jinja2", "matplotlib", "numpy", "polars", "rich")
 ADDITIONS = ("LAB_FIGURES", "LAB_RULES", "LAB_WORKLOADS")
 SOURCES = (".py", ".j2", ".css", ".js", ".mplstyle", ".yml")
-
-
-def made_from(run: Run, forms: Sequence[str], replay_library: Path | None) -> str:
-    """Return the digest of all that a report depends on: the run, the code, and what is requested."""
-    trials = [[trial.path.name, *map(trial.digest, FILES)] for trial in run.trials]
-    replayed = None if replay_library is None else digest_of(replay_library)
-    place = str(run.path.resolve())
-    return key_of(place, digest_of(run.path / "run.json"), trials, sorted(forms), replayed)
 
 
 def key_of(*content: object) -> str:
@@ -42,35 +32,45 @@ def key_of(*content: object) -> str:
 
 def kept(folder: Path, key: str) -> list[Path] | None:
     """Return a folder's files that were made from the same and are still as they were written; else none."""
+    return None if (record := _same(folder, key)) is None else [folder / name for name in record["files"]]
+
+
+def keep(folder: Path, key: str, files: Iterable[Path], printed: dict[str, str] | None = None) -> None:
+    """Note what a folder's files were made from; a cache that cannot be written costs only time.
+
+    printed: what a terminal showed of it, by the look of the terminal.
+    """
+    digests = {file.relative_to(folder).as_posix(): digest_of(file) for file in files}
+    file = _record(folder)
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps({"key": key, "files": digests, "printed": printed or {}}, indent=1))
+        records = sorted(file.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)
+        for each in records[:-MOST_RECORDS]:
+            each.unlink(missing_ok=True)
+
+
+def printed(folder: Path, key: str, view: str) -> str | None:
+    """Return what a terminal of the same view showed of a folder that was made from the same; else nothing."""
+    return None if (record := _same(folder, key)) is None else record["printed"].get(view)
+
+
+def _same(folder: Path, key: str) -> dict[str, dict[str, str]] | None:
+    """Return the record of a folder that was made from the same, and of which each file is as it was written."""
     try:
         record = strict_json.loads(read_plain(_record(folder), MEGABYTE))
         files = {folder / name: digest for name, digest in record["files"].items()}
-        same = record["key"] == key and all(_plain_digest(file) == digest for file, digest in files.items())
+        same = record["key"] == key and all(
+            not file.is_symlink() and digest_of(file) == digest for file, digest in files.items()
+        )
+        return record if same and isinstance(record["printed"], dict) else None
     except (OSError, UserError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return list(files) if same else None
-
-
-def keep(folder: Path, key: str, files: Iterable[Path]) -> None:
-    """Note what a folder's files were made from; a cache that cannot be written costs only time."""
-    digests = {file.relative_to(folder).as_posix(): digest_of(file) for file in files}
-    record = _record(folder)
-    with suppress(OSError):
-        record.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(record, json.dumps({"key": key, "files": digests}, indent=1))
-        records = sorted(record.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in records[:-MOST_RECORDS]:
-            file.unlink(missing_ok=True)
 
 
 def _record(folder: Path) -> Path:
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:32]
     return paths.cache() / FOLDER / f"{name}.json"
-
-
-def _plain_digest(file: Path) -> str | None:
-    """Return the digest of a file; none of a link, which a report never is."""
-    return None if file.is_symlink() or not file.is_file() else digest_of(file)
 
 
 def _rooms() -> Iterator[Path]:

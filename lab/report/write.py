@@ -2,96 +2,47 @@
 """Write the whole report of a stored run into its folder, unless it is there already, made from the same."""
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from lab.base.plain_file import require_folder, write_whole
+from lab.base.plain_file import write_whole
 from lab.base.workers import one_pool
 from lab.report import kept, markdown, page, text, trust
 from lab.report.answer import Answer, answer_of
 from lab.report.browser.pack import browsed
-from lab.report.drawn import FORMS, Drawn, draw, parts_of
-from lab.report.table import Table
+from lab.report.drawn import Drawn, draw, parts_of
+from lab.report.report_files import FIGURES, PAGE, TABLES, Basis
 from lab.report.table_files import table_files
 from lab.tables.csv_text import to_csv
 from lab.tables.records import Stanza
 
-PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 Watched = Callable[[Iterable[list[Drawn]], int], Iterable[list[Drawn]]]  # the figures part by part, of so many parts
 
 
-@dataclass(frozen=True)
-class ReportPaths:
-    """Where each part of the report lies."""
-
-    page: Path
-    summary_csv: Path
-    outcomes_csv: Path
-    summary_md: Path
-    summary_txt: Path
-    tables: tuple[Path, ...]
-    figures: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, run_dir: Path, files: Iterable[Path]) -> "ReportPaths":
-        """Sort the files of a report by their folders; the names of the others are fixed."""
-        by_folder: dict[str, list[Path]] = {TABLES: [], FIGURES: []}
-        for file in files:
-            by_folder.get(file.parent.name if file.parent != run_dir else "", []).append(file)
-        return cls(
-            page=run_dir / PAGE,
-            summary_csv=run_dir / "summary.csv",
-            outcomes_csv=run_dir / "outcomes.csv",
-            summary_md=run_dir / "summary.md",
-            summary_txt=run_dir / "summary.txt",
-            tables=tuple(by_folder[TABLES]),
-            figures=tuple(by_folder[FIGURES]),
-        )
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a terminal shows of it, and the files."""
-
-    headline: tuple[str, ...]
-    tables: tuple[Table, ...]
-    paths: ReportPaths
-
-
-def write_report(run_dir: Path, replay_library: Path | None, forms: Collection[str] = ()) -> Report:
+def write_report(run_dir: Path, replay_library: Path | None, forms: Collection[str] = ()) -> list[Path]:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
+    basis = Basis.of(run_dir, replay_library, forms)
     with one_pool():
-        answer = answer_of(run_dir)
-        paths = write_answered(answer, replay_library, forms)
-    return Report(answer.headline, answer.tables, paths)
+        return write_answered(answer_of(run_dir), basis)
 
 
 def write_answered(
     answer: Answer,
-    replay_library: Path | None,
-    forms: Collection[str] = (),
+    basis: Basis,
     watched: Watched = lambda parts, _count: parts,
-) -> ReportPaths:
+    printed: dict[str, str] | None = None,
+) -> list[Path]:
     """Write the report of an answered run; one that was made from the same before is left as it is.
 
-    forms: of its figures, in addition to SVG and to those that are there. watched: sees each part when it is drawn.
+    basis: of before the answer. watched: sees each part when it is drawn. printed: as of kept.keep.
     """
-    run = answer.run
-    wanted = _wanted(run.path / FIGURES, forms)
-    key = kept.made_from(run, sorted(wanted), replay_library)
-    files = kept.kept(run.path, key)
+    folder = basis.run_dir
+    files = kept.kept(folder, basis.key)
     if files is None:
         parts = parts_of(answer.stored)
-        drawn = watched(draw(parts, wanted, replay_library), len(parts))
+        drawn = watched(draw(parts, basis.forms, basis.replay_library), len(parts))
         files = _write(answer, [each for part in drawn for each in part])
-        kept.keep(run.path, key, files)
-    return ReportPaths.of(run.path, files)
-
-
-def _wanted(folder: Path, forms: Collection[str]) -> frozenset[str]:
-    """Return the forms to draw: a form that lies there from before would be out of date otherwise."""
-    require_folder(folder)
-    return frozenset(form for form in FORMS if form == FORMS[0] or form in forms or any(folder.glob(f"*.{form}")))
+    kept.keep(folder, basis.key, files, printed)
+    return files
 
 
 def _write(answer: Answer, drawn: list[Drawn]) -> list[Path]:

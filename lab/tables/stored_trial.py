@@ -68,10 +68,6 @@ class Trial:
             raise field_error(self.path / SUMS, "file", lacking[0], "given with its digest")
         return found
 
-    def digest(self, name: str) -> str:
-        """Return the stored digest of a file."""
-        return "".join(sorted(self.digests[name]))
-
     @property
     def cca(self) -> str:
         """Return the name of its sender."""

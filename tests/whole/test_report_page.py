@@ -12,7 +12,8 @@ from lab_papers.index.write import write_index
 
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
-from lab.report.write import Report, write_report
+from lab.report.answer import answer_of
+from lab.report.write import write_report
 from tests.stored_run import SENDERS, change, sign, store_run
 
 VOID = {"meta", "link", "br", "img"}
@@ -42,17 +43,27 @@ class Elements(HTMLParser):
         return [attributes for name, attributes in self.found if name == tag]
 
 
+ALONE = {"report.html", "summary.csv", "outcomes.csv", "summary.md", "summary.txt"}
 ALL_FORMS = ("pdf", "png")  # in addition to SVG
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Report:
+def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> list[Path]:
     return write_report(store_run(tmp_path_factory.mktemp("results"), library=library), library, ALL_FORMS)
 
 
+def file_of(report: list[Path], name: str) -> Path:
+    (found,) = (path for path in report if path.name == name)
+    return found
+
+
+def figures_of(report: list[Path]) -> list[Path]:
+    return [path for path in report if path.parent.name == "figures"]
+
+
 @pytest.fixture(scope="module")
-def page(report: Report) -> str:
-    return report.paths.page.read_text(encoding="utf-8")
+def page(report: list[Path]) -> str:
+    return file_of(report, "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -66,40 +77,38 @@ def of_senders() -> list[str]:
     return [f"{name}-{cca}" for name, cca in every if cca == "search" or name != "delivered_bytes"]
 
 
-def test_every_part_of_the_report_is_there_whole_and_missing_values_empty(report: Report) -> None:
-    paths = report.paths
-    written = (paths.page, paths.summary_csv, paths.outcomes_csv, paths.summary_md, paths.summary_txt)
-    assert all(path.stat().st_size > 0 for path in (*written, *paths.tables, *paths.figures))
-    assert not list(report.paths.page.parent.rglob("*.part"))
-    hystart = pl.read_csv(report.paths.summary_csv).filter(cca="cubic", heuristic="truth").row(0, named=True)
+def test_every_part_of_the_report_is_there_whole_and_missing_values_empty(report: list[Path]) -> None:
+    folder = file_of(report, "report.html").parent
+    assert {path.name for path in report if path.parent == folder} == ALONE
+    assert {path.parent.name for path in report if path.parent != folder} == {"tables", "figures"}
+    assert all(path.stat().st_size > 0 for path in report)
+    assert not list(folder.rglob("*.part"))
+    hystart = pl.read_csv(folder / "summary.csv").filter(cca="cubic", heuristic="truth").row(0, named=True)
     assert hystart["capacity_s"] is None
     assert hystart["early_pct"] == 100
 
 
-def test_every_figure_of_a_runs_page_is_there_as_svg_and_on_request_as_png_and_pdf(report: Report) -> None:
-    names = {path.name for path in report.paths.figures}
+def test_every_figure_of_a_runs_page_is_there_as_svg_and_on_request_as_png_and_pdf(report: list[Path]) -> None:
+    names = {path.name for path in figures_of(report)}
     expected = [*(figure.name for figure in figures(Place.RUN)), *of_senders()]
     assert names == {f"{name}.{kind}" for name in expected for kind in ("svg", "png", "pdf")}
 
 
-def test_the_same_run_gives_the_same_report_byte_for_byte(report: Report, library: Path) -> None:
-    files = (report.paths.page, report.paths.summary_csv, *report.paths.figures)
-    before = [path.read_bytes() for path in files]
-    write_report(report.paths.page.parent, library)
-    assert [path.read_bytes() for path in files] == before
+def test_the_same_run_gives_the_same_report_byte_for_byte(report: list[Path], library: Path) -> None:
+    before = [path.read_bytes() for path in report]
+    write_report(file_of(report, "report.html").parent, library)
+    assert [path.read_bytes() for path in report] == before
 
 
 def test_a_form_that_is_there_is_drawn_again_so_that_none_is_out_of_date(tmp_path: Path) -> None:
     run = store_run(tmp_path, trials=1, senders=("search",))
-    assert {path.suffix for path in write_report(run, None).paths.figures} == {".svg"}
-    assert {path.suffix for path in write_report(run, None, ("pdf",)).paths.figures} == {".svg", ".pdf"}
-    assert {path.suffix for path in write_report(run, None).paths.figures} == {".svg", ".pdf"}
+    assert {path.suffix for path in figures_of(write_report(run, None))} == {".svg"}
+    assert {path.suffix for path in figures_of(write_report(run, None, ("pdf",)))} == {".svg", ".pdf"}
+    assert {path.suffix for path in figures_of(write_report(run, None))} == {".svg", ".pdf"}
 
 
-def written_at(report: Report) -> dict[Path, int]:
-    paths = report.paths
-    alone = (paths.page, paths.summary_csv, paths.outcomes_csv, paths.summary_md, paths.summary_txt)
-    return {path: path.stat().st_mtime_ns for path in (*alone, *paths.tables, *paths.figures)}
+def written_at(report: list[Path]) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in report}
 
 
 def changed(run: Path) -> None:
@@ -136,9 +145,9 @@ def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_
     for file in run.glob("trials/*/trial.json"):
         file.write_text(file.read_text().replace('"valid": true', '"valid": false'))
         sign(file)
-    written = write_report(run, None)
-    assert written.headline == ("No valid trial left slow start: this run has no answer.",)
-    assert "No valid trial: nothing to show." in written.paths.page.read_text()
+    write_report(run, None)
+    assert answer_of(run).headline == ("No valid trial left slow start: this run has no answer.",)
+    assert "No valid trial: nothing to show." in (run / "report.html").read_text()
 
 
 def test_the_page_loads_nothing_from_anywhere(page: str, elements: Elements) -> None:
@@ -187,12 +196,12 @@ def test_the_page_says_what_is_invalid_clipped_and_from_where_as_text(page: str)
 
 
 def test_where_the_link_is_from_stands_once_on_the_page_once_in_each_text_and_in_every_figures_file(
-    report: Report, page: str, elements: Elements
+    report: list[Path], page: str, elements: Elements
 ) -> None:
-    origin, paths = "ACK frames of 40 ms", report.paths
-    texts = (page, *(path.read_text() for path in (paths.summary_md, paths.summary_txt)))
+    origin = "ACK frames of 40 ms"
+    texts = (page, *(file_of(report, name).read_text() for name in ("summary.md", "summary.txt")))
     assert [text.count(origin) for text in texts] == [1, 1, 1]
-    drawn = [path for path in paths.figures if path.suffix == ".svg"]
+    drawn = [path for path in figures_of(report) if path.suffix == ".svg"]
     assert all(origin in path.read_text() for path in drawn)
     marks = [given for given in elements.all("a") if given.get("class") == "mark"]
     assert {given["href"] for given in marks} == {"#link"}
@@ -225,11 +234,11 @@ def test_added_figures_are_on_the_page_of_a_run(figures_folder: Path, tmp_path: 
     for place in ("RUN", "TRIAL"):
         (figures_folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place).replace("own", place.lower()))
     report = write_report(store_run(tmp_path / "results", trials=1, senders=TWO), None, ("png", "pdf"))
-    page = report.paths.page.read_text()
+    page = file_of(report, "report.html").read_text()
     for place, times in (("run", 1), ("trial", len(TWO))):
         assert page.count(f"A line of my {place}.") == times
         assert page.count(f"The {place} line that rises from 0 to 1.") == times
-        assert len([path for path in report.paths.figures if path.name.startswith(f"{place}_line")]) == 3 * times
+        assert len([path for path in figures_of(report) if path.name.startswith(f"{place}_line")]) == 3 * times
 
 
 def test_an_added_figure_is_in_the_summary_of_the_index(figures_folder: Path, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@
 import io
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
@@ -17,12 +19,14 @@ from lab.commands.progress import TrialBar, watched
 from lab.commands.report import forms_of, report
 from lab.judge.provenance import mark, provenance
 from lab.links.profile import read_profile
+from lab.report.answer import answer_of
 from lab.report.browser import series
 from lab.report.browser.series import BUCKETS, FOCUS, MOST_EVENTS
 from lab.report.table import Group, Row, Table, short
 from lab.report.text import NARROW_CHARS, shown
 from lab.runs.execute import OpenRun
 from lab.runs.trial import Job
+from lab.tables.stored_run import Run
 from tests.conftest import SMALL, experiment_on
 from tests.stored_run import store_run
 from tests.unit.test_one_boot import VIRTUAL
@@ -131,11 +135,11 @@ def test_an_invalid_trial_of_a_campaign_is_a_line_with_its_reason(run: Path) -> 
 
 def test_the_answer_is_one_row_per_sender_the_reasons_and_a_sentence_at_80_columns(run: Path) -> None:
     console, text = terminal()
-    answer = report(run, None, console)
+    report(run, None, console)
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
     rows = [line.split() for line in lines if line.endswith(("7.0", "6.5"))]
     assert next(row[-8:] for row in rows) == ["3", "of", "3", "0", "of", "3", "1.4", "7.0"]
-    assert len(rows) == len(answer.run.ccas)
+    assert len(rows) == len(Run(run).ccas)
     assert INVALID in lines
     assert "Where senders leave slow start" not in text.getvalue()
     assert lines[-5].startswith("By the bottleneck's own queue, once it stands for good, SEARCH 2.0 + fixes left slow")
@@ -176,6 +180,35 @@ def test_the_answer_is_there_before_a_figure_is_drawn(run: Path, monkeypatch: py
     with pytest.raises(KeyboardInterrupt):
         report(run, None, console)
     assert "By the bottleneck's own queue" in text.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("change", "width", "is_judged", "is_same"),
+    [
+        (lambda _run: None, WIDTH, False, True),
+        (lambda run: shutil.rmtree(run / "trials" / "search-002"), WIDTH, True, False),
+        (lambda run: (run / "figures" / "exit_times.svg").unlink(), WIDTH, True, True),
+        (lambda _run: None, 60, True, False),
+    ],
+    ids=["nothing", "a trial", "a lost figure", "a narrower terminal"],
+)
+def test_an_answer_is_printed_again_without_a_judgement_where_nothing_changed(
+    run: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+    width: int,
+    is_judged: bool,
+    is_same: bool,
+) -> None:
+    console, before = terminal()
+    report(run, None, console)
+    change(run)
+    judge = Mock(wraps=answer_of)
+    monkeypatch.setattr("lab.report.answer.answer_of", judge)
+    console, after = terminal(width)
+    report(run, None, console)
+    assert judge.called == is_judged
+    assert (before.getvalue() == after.getvalue()) == is_same
 
 
 def test_a_bar_counts_in_a_terminal_and_leaves_no_line_in_a_file() -> None:

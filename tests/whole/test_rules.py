@@ -86,12 +86,13 @@ def test_an_added_rule_passes_check_and_a_scenario_may_name_it_and_no_unknown_on
 
 @pytest.mark.usefixtures("folder")
 def test_an_added_rule_is_in_the_outcomes_the_summary_and_the_page(tmp_path: Path) -> None:
-    report = write_report(stored_with(tmp_path, "half_second"), None)
-    outcomes = pl.read_parquet(report.paths.page.parent / "outcomes.parquet").filter(heuristic="half_second")
+    run = stored_with(tmp_path, "half_second")
+    write_report(run, None)
+    outcomes = pl.read_parquet(run / "outcomes.parquet").filter(heuristic="half_second")
     assert outcomes["capacity_s"].unique().to_list() == [0.5]
-    summary = pl.read_csv(report.paths.summary_csv)
+    summary = pl.read_csv(run / "summary.csv")
     assert summary.filter(cca="search", heuristic="half_second")["capacity_s"].to_list() == [0.5]
-    page = report.paths.page.read_text()
+    page = (run / "report.html").read_text()
     assert "Judged as in the papers, by half a second" in page
     assert "<dt>half a second</dt>" in page
     assert "capacity by half a second at 0.50 s" in page
