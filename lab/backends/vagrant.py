@@ -22,16 +22,11 @@ def ssh_config() -> Path | None:
     created = any(FOLDER.glob(f"machines/{NAME}/*/id"))
     if not created or not shutil.which("vagrant"):
         return None
-    done = subprocess.run(
-        ["vagrant", "ssh-config", NAME], capture_output=True, text=True, check=False, cwd=paths.REPO, env=_quiet()
-    )
+    quiet = os.environ | {"VAGRANT_CHECKPOINT_DISABLE": "1"}  # it looks for updates otherwise
+    command = ["vagrant", "ssh-config", NAME]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.REPO, env=quiet)
     if done.returncode:
         return None
     file = FOLDER / "ssh-config"
     file.write_text(done.stdout)
     return file
-
-
-def _quiet() -> dict[str, str]:
-    """Return an environment in which Vagrant does not look for updates."""
-    return os.environ | {"VAGRANT_CHECKPOINT_DISABLE": "1"}

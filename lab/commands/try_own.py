@@ -151,9 +151,8 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
     sanitized = _sanitized(request, console)
     began_s = time.monotonic()
     kernels = [virtual, sanitized] if sanitized else [virtual]
-    modules = _built(
-        sources, [virtual_tree(each.kernel, VERSIONS[request.kernel].socket_bytes) for each in kernels], console
-    )
+    trees = [virtual_tree(each.kernel, VERSIONS[request.kernel].socket_bytes) for each in kernels]
+    modules = _built(sources, trees, console)
     params = _params(request.params, modules)
     built = ", ".join(f"{module.name} ({module.source.path})" for module in modules[: len(sources)])
     console.print(f"built {built} in {time.monotonic() - began_s:.1f} s", markup=False)
@@ -167,9 +166,8 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
     results = map_in_threads(SmokeTest.run, tests)
     where = "the plain and the sanitized kernel" if sanitized else "the plain kernel; --sanitize adds the sanitized one"
     console.print(f"smoke test passed in {time.monotonic() - began_s:.1f} s, in {where}", soft_wrap=True, markup=False)
-    return [Passed(test.module, test.params, result) for test, result in zip(tests, results, strict=True)][
-        : len(sources)
-    ]
+    passed = [Passed(test.module, test.params, result) for test, result in zip(tests, results, strict=True)]
+    return passed[: len(sources)]
 
 
 def _built(sources: list[OwnSource], trees: list[Tree], console: Console) -> list[OwnModule]:

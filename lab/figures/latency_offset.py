@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One-way latency offset at the client, and how it gives the at-capacity time (thesis, figure 5.4)."""
 
+from dataclasses import replace
+
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -33,7 +35,8 @@ def draw(subject: Subject) -> Drawing | None:
     """Draw the figure of one trial; none when its capture shows no RTT."""
     if subject.evidence.min_rtt_ms is None:
         return None
-    drawn = figure(subject.offsets, subject.evidence.min_rtt_ms, subject.moments_by(RULE.name), subject.sender)
+    moments = replace(subject.moments, capacity_s=subject.capacity_s.get(RULE.name), rule=RULE.label)
+    drawn = figure(subject.offsets, subject.evidence.min_rtt_ms, moments, subject.sender)
     rule = "Above twice the minimum RTT the link is full; at capacity where it was last below half of that RTT"
     alt = f"One-way latency offset over time, at most {largest(subject.offsets['offset_ms']) or 0:.0f} ms."
     return Drawing(drawn, f"One-way latency offset at the client. {rule}. {subject.title}", f"{alt} {subject.title}")

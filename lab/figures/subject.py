@@ -73,10 +73,6 @@ class Subject:
         """Latency offset of each data segment."""
         return latency_offset.offsets(self.trial.packets, FLOW)
 
-    def moments_by(self, rule: str) -> Moments:
-        """Return the moments with the capacity by another rule than the scenario's."""
-        return replace(self.moments, capacity_s=self.capacity_s.get(rule), rule=label(rule))
-
     @property
     def title(self) -> str:
         """How captions name it."""

@@ -35,12 +35,8 @@ def judging_files(roots: tuple[Path, ...]) -> list[Path]:
         file = waiting.pop()
         if file not in found:
             found.add(file)
-            waiting += [imported for imported in _imports(file) if _judges(imported)]
+            waiting += [new for new in _imports(file) if new in PART or not any(map(new.is_relative_to, NO_PART))]
     return sorted(found)
-
-
-def _judges(file: Path) -> bool:
-    return file in PART or not any(file.is_relative_to(place) for place in NO_PART)
 
 
 def _imports(file: Path) -> Iterator[Path]:

@@ -2,12 +2,13 @@
 """A trial's certificate: the requested link against the measured one. One failed check makes the trial invalid."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
 from lab.links.shapes import late_us
-from lab.node.plan import Plan, Shape
+from lab.node.plan import Plan
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.node.qdiscs.series import WHOLE
 from lab.node.record import Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
@@ -105,11 +106,7 @@ def _order(plan: Plan, probes: list[Probed], packets: Frame) -> Check:
 
     A queue that reorders by its specification may do so once per packet that it holds.
     """
-    probed = sum(
-        later < earlier
-        for p in probes
-        for (earlier, _), (later, _) in zip(p["arrived"], p["arrived"][1:], strict=False)
-    )
+    probed = sum(later < earlier for p in probes for (earlier, _), (later, _) in pairwise(p["arrived"]))
     data = packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & pl.col("tsval").is_not_null())
     late, last = 0, dict[int, int]()
     for piece in pieces_of(data.select("flow", pl.col("tsval").cast(pl.Int64))):
@@ -117,21 +114,18 @@ def _order(plan: Plan, probes: list[Probed], packets: Frame) -> Check:
             sent = own["tsval"].to_numpy()
             late += int(((np.diff(sent, prepend=last.get(flow, sent[0])) + 2**31) % 2**32 < 2**31).sum())
             last[flow] = int(sent[-1])
-    every = _holds_every(plan)
+    children = [shape["spec"].get("child") or {} for shape in plan["shapes"]]  # null in real time: a FIFO
+    every = int(next((child["hold_every_pkts"] for child in children if child.get("hold_every_pkts")), 0))
     held = sum(piece.height for piece in pieces_of(packets)) // every if every else 0
     return _check("packets out of order", 0, probed + late, "packets", held)
-
-
-def _holds_every(plan: Plan) -> int:
-    children = [shape["spec"].get("child") or {} for shape in plan["shapes"]]  # null in real time: a FIFO
-    return int(next((child["hold_every_pkts"] for child in children if child.get("hold_every_pkts")), 0))
 
 
 def _elsewhere(plan: Plan, node: NodeRecord) -> Check:
     """Count drops that are neither the bottleneck's nor a requested loss."""
     counters = node["counters"]
     lossy = {c["part"] for c in node["changes"] if c["played"].get("loss_sum")}
-    intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] in lossy or _may_drop(s)}
+    lossy |= {"bottleneck", "bottleneck-up"} | {s["part"] for s in plan["shapes"] if s["spec"].get("loss_pct")}
+    intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] in lossy}
     overflow = sum(c["played"].get("overflow_pkts", 0) for c in node["changes"])
     dropped = sum(
         c["rx_dropped_pkts"] + (0 if end in intended else c["tx_dropped_pkts"] + c["qdisc_dropped_pkts"])
@@ -144,11 +138,6 @@ def _elsewhere(plan: Plan, node: NodeRecord) -> Check:
         "packets",
         0,
     )
-
-
-def _may_drop(shape: Shape) -> bool:
-    """Return whether a qdisc drops by its own specification."""
-    return shape["part"] in ("bottleneck", "bottleneck-up") or bool(shape["spec"].get("loss_pct"))
 
 
 def _losses(plan: Plan, node: NodeRecord) -> list[Check]:

@@ -8,7 +8,7 @@ download: before it, the first delays and the mean rate hold.
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.steps import first
-from lab.node.plan import ProbedWay, Shape, Spec
+from lab.node.plan import ProbedWay, Shape
 
 PROBES = 12
 PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/measure/probe.py)
@@ -17,7 +17,10 @@ LEAST_INTERVAL_MS, FRAMES_APART = 10.0, 1.37
 
 def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, receiver: str) -> list[ProbedWay]:
     """Return both ways of the idle path, from the server to the client and back."""
-    carried_ms = {shape["part"]: _carried_ms(shape["spec"]) for shape in shapes}
+    replayed = [shape for shape in shapes if shape["spec"]["kind"] == "replay"]  # tbf lets a probe pass, by its bucket
+    carried_ms: dict[str, float] = {
+        shape["part"]: PROBE_FRAME_BYTES * 8e3 / shape["spec"]["start_bps"] for shape in replayed
+    }
     interval_ms = max(FRAMES_APART * max(_frame_ms(profile.down), _frame_ms(profile.up)), LEAST_INTERVAL_MS)
 
     def delay_ms(drawn: DrawnWay, bottleneck: str) -> float:
@@ -43,11 +46,6 @@ def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, 
             "grant_ms": _grant_ms(profile.up),
         },
     ]
-
-
-def _carried_ms(spec: Spec) -> float:
-    """Return how long an idle bottleneck carries a probe: `replay` has no bucket of tokens, tbf lets it pass."""
-    return PROBE_FRAME_BYTES * 8e3 / spec["start_bps"] if spec["kind"] == "replay" else 0.0
 
 
 def _grant_ms(way: Way) -> float:

@@ -72,7 +72,8 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
         return LinkResult(link, None, {}, {}, {})
     found = values(stored)
     tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
-    ranked = {name: places(_with_values(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
+    measured = {name: [cca for cca in rows if any(v is not None for v in rows[cca])] for name, rows in found.items()}
+    ranked = {name: places(measured[name], tested[name], BY_NAME[name].more_is_better) for name in found}
     unranked = {name: reason for name in found if (reason := _unranked(stored, found[name], plan))}
     return LinkResult(link, stored, found, tested, ranked, unranked)
 
@@ -95,11 +96,6 @@ def _unranked(stored: Stored, found: Values, plan: Looks) -> str:
         return "all trials the same: one, no rank"
     needed = first_look(len(found) * (len(found) - 1) // 2)
     return f"no rank: {needed} trials needed" if attempted(stored) < needed else ""
-
-
-def _with_values(by_sender: Values) -> list[str]:
-    """Return the senders that can have a rank."""
-    return [cca for cca, row in by_sender.items() if any(value is not None for value in row)]
 
 
 def tested_pairs(comparison: Comparison, stored: Stored | None, measure: Measure, plan: Looks) -> list[Pair]:

@@ -56,12 +56,10 @@ def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnos
             found.append(each)
         elif found and (note := EXPANSION.match(line)):
             found[-1] = _expanded(found[-1], note, place, source.folder)
-    return [_with_hint(each, source) for each in dict.fromkeys(found)]
-
-
-def _with_hint(each: Diagnostic, source: OwnSource) -> Diagnostic:
-    """Add what to do, which depends on the line of the source that the complaint is about."""
-    return replace(each, message=each.message + hint_of(each.message, _source_line(each, source)))
+    return [
+        replace(each, message=each.message + hint_of(each.message, _source_line(each, source)))
+        for each in dict.fromkeys(found)
+    ]
 
 
 def _source_line(each: Diagnostic, source: OwnSource) -> str:

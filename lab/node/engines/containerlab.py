@@ -57,7 +57,8 @@ def destroy() -> None:
     left = run("docker", "ps", "--all", "--quiet", "--filter", f"label=containerlab={LAB}").split()
     if left:
         run("docker", "rm", "--force", "--volumes", *left)
-    run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in _aliases()))
+    aliases = sorted(path.name for path in Path("/run/netns").glob(f"clab-{LAB}-*"))  # containerlab's own links
+    run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in aliases))
     if not run("docker", "ps", "--all", "--quiet", "--filter", "label=containerlab").strip():  # nor a lab of the user's
         for network in run("docker", "network", "ls", "--quiet", "--filter", "label=containerlab").split():
             run("docker", "network", "rm", network)
@@ -72,11 +73,6 @@ def _forget_names() -> None:
     head, begin, rest = hosts.read_text().partition(f"###### CLAB-{LAB}-START ######\n")
     if begin:
         hosts.write_text(head + rest.partition(f"###### CLAB-{LAB}-END ######\n")[2])
-
-
-def _aliases() -> list[str]:
-    """Name the namespaces as containerlab itself links them."""
-    return sorted(path.name for path in Path("/run/netns").glob(f"clab-{LAB}-*"))
 
 
 def _container(node: str) -> str:
