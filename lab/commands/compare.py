@@ -20,6 +20,7 @@ from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar, watched
+from lab.evaluation import sweep
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
@@ -193,12 +194,11 @@ def _draw(
 
 def _draw_sweeps(found: Sequence[LinkResult], console: Console) -> None:
     """Write the page of each link over its fields; a point without a run is left out."""
-    from lab.evaluation import sweep
-    from lab.report.sweep import write  # drawing loads slowly: not before the answer
-
     for base in dict.fromkeys(each.link.base for each in found if each.link.base):
         points = [(dict(each.link.varied), each.stored) for each in found if each.link.base == base and each.stored]
         if points:
+            from lab.report.sweep import write  # here: it loads what draws
+
             folder = sweep.store(f"{PREFIX}{base}", sweep.table_of(points))
             question = f"What follows {' and '.join(points[0][0])} on link {base}?"
             show_path(console, "sweep", write(folder, base, question, sweep.read(folder)))

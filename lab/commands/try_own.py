@@ -17,6 +17,7 @@ from lab.backends.virtual import Virtual, find_built
 from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
+from lab.base.workers import Pool, one_pool
 from lab.commands import first_use
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.expect import Expected, conclude
@@ -95,6 +96,11 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     if all(source.suffix == BROUGHT for source in request.sources):
         try_brought(request, course, options, console)
         return
+    with one_pool() as pool:
+        _try_sources(request, course, options, console, pool)
+
+
+def _try_sources(request: TryRequest, course: Course, options: RunOptions, console: Console, pool: Pool) -> None:
     choice = choose(request.backend or "virtual", request.engine)
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
@@ -103,6 +109,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     first_use.refuse(rivals, choice.backend)
     sources = [source for path in request.sources for source in read_sources(path)]
     virtual = prepare(Recipe(), console)
+    pool.start(min(options.workers, len(chosen) * (len(sources) + len(rivals))), ("lab.runs.pool",))  # while it builds
     under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)
     tested = _tested(request, sources, under, console)
     settings = {"kernel": None if under is virtual else under.digest, "first_window_pkts": request.first_window_pkts}

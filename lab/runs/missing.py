@@ -9,6 +9,7 @@ from lab.backends.backend import Backend
 from lab.backends.machine_memory import machine_mb
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.links.draw import Link
 from lab.runs import one_boot, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
@@ -37,17 +38,17 @@ def require_possible(experiment: Experiment, backend: Backend, options: RunOptio
     drawn = draw(experiment, 1)
     for cca in experiment.ccas.values():
         make_plan(experiment, cca, drawn)
-    require_memory(experiment, backend, options)
+    _require_memory(experiment, drawn.link, backend, options)
 
 
-def require_memory(experiment: Experiment, backend: Backend, options: RunOptions) -> None:
+def _require_memory(experiment: Experiment, link: Link, backend: Backend, options: RunOptions) -> None:
     """Refuse a link whose virtual kernels, or the decoding of whose trials, need more memory than this machine has.
 
     Elsewhere each worker does.
     """
     if backend.kind != "virtual" or options.scheduler:
         return
-    scenario, link = experiment.scenario, draw(experiment, 1).link
+    scenario = experiment.scenario
     flows = 1 + sum(entry.count for entry in scenario.beside)
     kernel_mb = sizes.memory_mb(link, scenario.duration_s, mss_bytes(experiment), flows=flows)
     workers = min(options.workers, scenario.trials * len(scenario.ccas))

@@ -111,11 +111,11 @@ def test_a_link_that_needs_more_memory_than_the_machine_has_is_refused_where_the
 ) -> None:
     monkeypatch.setattr(missing, "machine_mb", lambda: 100)
     with pytest.raises(UserError, match=r"memory_mb=\d+: must be at most 100, the memory .* for 1 trials at a time"):
-        missing.require_memory(small(), site.backend, RunOptions(workers=1))
-    missing.require_memory(small(), site.backend, RunOptions(scheduler="tcp://elsewhere:1"))
-    missing.require_memory(small(), replace(site.backend, kind="host"), RunOptions())  # type: ignore[type-var]
+        missing.require_possible(small(), site.backend, RunOptions(workers=1))
+    missing.require_possible(small(), site.backend, RunOptions(scheduler="tcp://elsewhere:1"))
+    missing.require_possible(small(), replace(site.backend, kind="host"), RunOptions())  # type: ignore[type-var]
     monkeypatch.setattr(missing, "machine_mb", lambda: 100_000)
-    missing.require_memory(small(), site.backend, RunOptions())
+    missing.require_possible(small(), site.backend, RunOptions())
 
 
 @pytest.mark.parametrize(("jobs", "workers"), [(2, 2), (64, 6)])  # three trials of two senders need six workers at most
@@ -126,10 +126,10 @@ def test_each_worker_needs_the_memory_of_its_kernel_and_its_own(
     (kernel_mb,) = {make_plan(experiment, cca, draw(experiment, 1))["memory_mb"] for cca in experiment.ccas.values()}
     needed_mb = workers * sizes.worker_mb(kernel_mb)
     monkeypatch.setattr(missing, "machine_mb", lambda: needed_mb)
-    missing.require_memory(experiment, site.backend, RunOptions(workers=jobs))
+    missing.require_possible(experiment, site.backend, RunOptions(workers=jobs))
     monkeypatch.setattr(missing, "machine_mb", lambda: needed_mb - 1)
     with pytest.raises(UserError, match=rf"memory_mb={needed_mb}: must be .* for {workers} trials .*: fewer --jobs$"):
-        missing.require_memory(experiment, site.backend, RunOptions(workers=jobs))
+        missing.require_possible(experiment, site.backend, RunOptions(workers=jobs))
 
 
 # /proc/meminfo of a VM after 1.8 GB of files were read

@@ -18,9 +18,10 @@ from lab.judge.queueing import mean_wait_ms
 from lab.judge.stored import Stored
 from lab.report.compare import worst
 from lab.report.compare.cells import labels
+from lab.report.compare.explained import explain
 from lab.report.compare.page import facts, method
 from lab.report.compare.scorecard import HIGH_RTT_MS, NOT_RUN, scorecard
-from lab.report.compare.worst import explain, worst_trials
+from lab.report.compare.worst import worst_trials
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model

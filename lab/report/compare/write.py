@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
@@ -12,8 +13,6 @@ from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.results import LinkResult
-from lab.figures import throughput_delay
-from lab.figures.save import svg
 from lab.judge.judged import OUTCOMES
 from lab.report import text
 from lab.report.compare import page
@@ -22,10 +21,10 @@ from lab.report.compare.forms import ranks, trials
 from lab.report.compare.ranked import ranked
 from lab.report.compare.scorecard import scorecard
 from lab.report.compare.sentences import sentences
-from lab.report.compare.worst import Explained, explain, worst_trials
+from lab.report.compare.worst import Explained, Worst, worst_trials
 from lab.report.table import Table
 from lab.report.table_files import table_files
-from lab.report.template import Picture, picture
+from lab.report.template import Picture
 from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
 
@@ -88,7 +87,9 @@ def _page(
     reports: bool,
 ) -> page.Page:
     ranked = compared(comparison, found, folder, measure, reports)
+    worst = worst_trials(found, comparison.subjects, measure)[: MOST_PICTURES if reports else QUICK_PICTURES]
     pages = {row.found.link.name: row.page for row in ranked.rows}
+    scatter, explained = _pictures(found, worst, labels(comparison), pages)
     return page.Page(
         title=page.title(comparison),
         began=folder.name,
@@ -98,8 +99,8 @@ def _page(
         sentences=sentences(comparison, found, measure),
         notes=list(page.notes(found, state)),
         matrix=ranked,
-        scatter=_scatter(found),
-        worst=_explained(comparison, measure, found, pages, MOST_PICTURES if reports else QUICK_PICTURES),
+        scatter=scatter,
+        worst=explained,
         pairs=page.pairs_table(comparison, found),
         scorecard=scorecard(comparison, found),
         method=page.method(comparison, looks_of(comparison), measure),
@@ -108,17 +109,16 @@ def _page(
     )
 
 
-def _scatter(found: Sequence[LinkResult]) -> Picture | None:
-    """Draw throughput against queueing delay on every link where a sender is alone."""
-    drawing = throughput_delay.draw([each.stored for each in found if each.stored and not each.link.rival])
-    if drawing is None:
-        return None
-    return picture("throughput_delay", svg(drawing.figure), drawing.alt, drawing.caption)
+def _pictures(
+    found: Sequence[LinkResult], worst: Sequence[Worst], shown: Mapping[str, str], pages: Mapping[str, str | None]
+) -> tuple[Picture | None, list[Explained]]:
+    """Draw all links in one picture, and each worst trial."""
+    alone = [each.stored for each in found if each.stored and not each.link.rival]
+    scatter, *explained = map_in_processes(partial(_drawn, shown, pages), [alone, *worst])
+    return scatter, [each for each in explained if each]
 
 
-def _explained(
-    comparison: Comparison, measure: str, found: Sequence[LinkResult], pages: Mapping[str, str | None], most: int
-) -> list[Explained]:
-    worst = worst_trials(found, comparison.subjects, measure)[:most]
-    shown = map_in_processes(partial(explain, labels=labels(comparison), pages=pages), worst)
-    return [each for each in shown if each]
+def _drawn(shown: Mapping[str, str], pages: Mapping[str, str | None], what: Any) -> Any:
+    from lab.report.compare import explained  # here: the process that waits for the pictures loads no matplotlib
+
+    return explained.explain(what, shown, pages) if isinstance(what, Worst) else explained.scatter(what)

@@ -18,12 +18,12 @@ from lab_papers.index.memory import PUBLISHED_BYTES, memory_table
 from lab_papers.index.notebooks import Executed
 from matplotlib.figure import Figure
 
+from bench.sample import TRIALS as KEPT
+from bench.sample import keep
 from lab.base.format import NONE
 from lab.evaluation.shares import jain
 from lab.figures.style import Drawing
 from lab.judge.stored import stored
-from lab.report.sample import TRIALS as KEPT
-from lab.report.sample import keep
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
 from lab.tables.columns import Column, Described

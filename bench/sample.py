@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.report.sample RUN_DIR`: commit a run's first trials in analysis/sample, without their captures.
+"""`python -m bench.sample RUN_DIR`: commit a run's first trials in analysis/sample, without their captures.
 
 `make sample` calls it after `lab run sample`; every figure can be drawn from it without any run.
 """
