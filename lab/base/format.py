@@ -25,9 +25,9 @@ def few(hits: int, trials: int) -> str:
     return f"{hits} of {trials}" if trials < FEW else f"{100 * hits / trials:.0f} %"
 
 
-def trials_text(count: int) -> str:
-    """Name a number of trials."""
-    return "1 trial" if count == 1 else f"{count} trials"
+def trials_text(count: int, name: str = "trial") -> str:
+    """Name a number of trials, or of what else has a name."""
+    return f"1 {name}" if count == 1 else f"{count} {name}s"
 
 
 def mean(row: Mapping[str, Any], name: str, digits: int) -> str:

@@ -10,26 +10,17 @@ import numpy as np
 
 from lab.base.errors import field_error
 from lab.links.model import Model
-from lab.links.profile import (
-    MOST_BUFFER_BYTES,
-    MOST_FRAMES,
-    SMALLEST_BUFFER_BYTES,
-    OnDemand,
-    Profile,
-    SeriesBegin,
-    Way,
-    series_of,
-)
+from lab.links.profile import MOST_BUFFER_BYTES, MOST_FRAMES, OnDemand, Profile, SeriesBegin, Way, series_of
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
 CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
 LEAST_MEAN_MBPS = 0.001  # as of a constant rate: the link has it until its steps begin
-CAP_LIMIT_BYTES = 2**31 - 1
-GUARANTEED_LIMIT_PKTS = 2**31 - 1
+CAP_LIMIT_BYTES = GUARANTEED_LIMIT_PKTS = 2**31 - 1
 LIMITS = {
     "rate_mbps": RATE_LIMIT_MBPS,
     "delay_ms": DELAY_LIMIT_MS,
@@ -69,6 +60,7 @@ class DrawnWay:
     loss_pct: Quantity
     buffer_bytes: int | None
     on_demand: DrawnOnDemand | None
+    frame_bytes: int = FRAME_BYTES  # the largest that passes
 
 
 @dataclass(frozen=True)
@@ -96,23 +88,16 @@ class Link:
         return self.down.buffer_bytes
 
 
-def mean_rate_mbps(rate: Quantity | None, opportunity_bytes: Steps | None, duration_s: float) -> float | None:
-    """Return a direction's mean rate; none where it has none."""
-    if opportunity_bytes is not None:
-        return carried_mbps(opportunity_bytes, duration_s)
-    return None if rate is None else mean(rate, duration_s)
-
-
 def carried_mbps(opportunity_bytes: Steps, duration_s: float) -> float:
     """Return the mean rate of delivery opportunities."""
     return sum(value for t_s, value in opportunity_bytes.rows() if t_s < duration_s) * 8 / 1e6 / duration_s
 
 
-def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator) -> Link:
-    """Draw a trial's link; the generator decides all that differs between trials."""
+def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator, frame_bytes: int = FRAME_BYTES) -> Link:
+    """Draw a trial's link, which frames of this size pass; the generator decides all that differs between trials."""
     start_phase_s = float(rng.uniform(0, profile.noise.start_phase_ms)) / 1e3
     server_start_s = float(rng.spawn(1)[0].uniform(0, profile.noise.server_start_ms)) / 1e3  # takes nothing from rng
-    drawing = _Drawing(profile, duration_s, rng)
+    drawing = _Drawing(profile, duration_s, rng, frame_bytes)
     ways = (drawing.way("down"), drawing.way("up"))
     return Link(*ways, drawing.base_rtt_ms, start_phase_s, server_start_s, profile.series_begin, drawing.needed_s)
 
@@ -141,8 +126,9 @@ def held_gaps(profile: Profile) -> Iterator[str]:
 class _Drawing:
     """One trial's draw: the recordings it needs, their phases, then each quantity in a fixed order."""
 
-    def __init__(self, profile: Profile, duration_s: float, rng: np.random.Generator) -> None:
-        self.profile, self.file, self.rng = profile, profile.file, rng
+    def __init__(self, profile: Profile, duration_s: float, rng: np.random.Generator, frame_bytes: int) -> None:
+        self.profile, self.file, self.rng, self.frame_bytes = profile, profile.file, rng, frame_bytes
+        self.least_bytes = max(FRAME_BYTES, frame_bytes)
         self.nominal_rtt_ms = nominal_rtt_ms(profile)
         self.trial_s = duration_s + HANDSHAKE_S + HANDSHAKE_RTTS * self.nominal_rtt_ms / 1e3
         self.needed_s = self.trial_s + CLOSING_S
@@ -164,10 +150,13 @@ class _Drawing:
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
             self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
+            self.frame_bytes,
         )
 
     def _mean_rate_mbps(self, rate: Quantity | None, opportunities: Steps | None, field: str) -> float | None:
-        found = mean_rate_mbps(rate, opportunities, self.trial_s)
+        found = None if rate is None else mean(rate, self.trial_s)
+        if opportunities is not None:
+            found = carried_mbps(opportunities, self.trial_s)
         if found is not None and found < LEAST_MEAN_MBPS:
             rule = f"at least {LEAST_MEAN_MBPS:g} on average over the trial"
             raise field_error(self.file, field, f"{found:.6g}", rule)
@@ -208,30 +197,35 @@ class _Drawing:
         }
 
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
+        """Return what the queue holds at most: of one that counts packets, full frames."""
         buffer_bytes = self._size_bytes(name, way)
         if buffer_bytes and (rule := way.queue.fault(buffer_bytes)):
             raise field_error(self.file, f"{name}.queue", way.queue.kind, f"{rule} (buffer: {buffer_bytes} bytes)")
-        return buffer_bytes
+        if not (buffer_bytes and way.queue.counts_packets):
+            return buffer_bytes
+        full_pkts = buffer_bytes // self.frame_bytes
+        limit_pkts: int = way.queue.model_dump()["limit_pkts"] or full_pkts
+        if limit_pkts > full_pkts:
+            rule = f"at most {full_pkts}: a buffer of {buffer_bytes} bytes holds no more frames of {self.frame_bytes}"
+            raise field_error(self.file, f"{name}.queue.limit_pkts", limit_pkts, rule)
+        return limit_pkts * self.frame_bytes
 
     def _size_bytes(self, name: str, way: Way) -> int | None:
+        """Draw the buffer of this trial where it is a model; a constant takes nothing from the generator."""
         if way.buffer_bytes is not None:
-            return self._given_buffer_bytes(f"{name}.buffer_bytes", way.buffer_bytes)
+            size_bytes = round(first(self._quantity(way.buffer_bytes, f"{name}.buffer_bytes")))
+            if size_bytes < self.least_bytes:
+                rule = f"at least one frame of {self.least_bytes} bytes at every draw: a model needs `least`"
+                raise field_error(self.file, f"{name}.buffer_bytes", size_bytes, rule)
+            return size_bytes
         if way.buffer_bdps is None:
             return None
         bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
         buffer_bytes = round(way.buffer_bdps * bdp_bytes)
-        if not SMALLEST_BUFFER_BYTES <= buffer_bytes <= MOST_BUFFER_BYTES:
-            rule = f"one of {SMALLEST_BUFFER_BYTES} to {MOST_BUFFER_BYTES} bytes (it is of {buffer_bytes:.4g})"
+        if not self.least_bytes <= buffer_bytes <= MOST_BUFFER_BYTES:
+            rule = f"one of {self.least_bytes} to {MOST_BUFFER_BYTES} bytes (it is of {buffer_bytes:.4g})"
             raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
         return buffer_bytes
-
-    def _given_buffer_bytes(self, field: str, given: int | Model) -> int:
-        """Draw the buffer of this trial where it is a model; a constant takes nothing from the generator."""
-        size_bytes = round(first(self._quantity(given, field)))
-        if size_bytes < SMALLEST_BUFFER_BYTES:
-            rule = f"at least one frame of {SMALLEST_BUFFER_BYTES} bytes at every draw: state `least`"
-            raise field_error(self.file, field, size_bytes, rule)
-        return size_bytes
 
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:

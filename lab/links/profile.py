@@ -19,11 +19,10 @@ from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Real, Strict, parse, read_yaml
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for
-SMALLEST_BUFFER_BYTES = FRAME_BYTES
 MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
 WAYS = ("down", "up")
 OWN = ("title", "stand_in", "recorded", "published", "assumed")  # of each profile: no other profile can state them
-BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
+BufferNumber = Annotated[int, Field(ge=FRAME_BYTES, le=MOST_BUFFER_BYTES)]
 BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
 
 

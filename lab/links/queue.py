@@ -34,6 +34,11 @@ class QueueModel(Strict):
         rules = getattr(kinds.find(self.kind), "buffer_rules", ())
         return next((rule.text for rule in rules if not rule.holds(values)), None)
 
+    @property
+    def counts_packets(self) -> bool:
+        """Return whether the kernel limits this queue in packets alone."""
+        return qdisc_kind.WHOLE_FRAMES in kinds.find(self.kind).settings
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone: the class of a kind is made when this module is imported, and has no name in it."""
         return _restored, (self.model_dump(),)
@@ -57,8 +62,7 @@ def _restored(fields: dict[str, Any]) -> QueueModel:
 
 def _model(name: str, kind: Kind) -> type[QueueModel]:
     fields = [setting.field for setting in kind.settings if setting.field]
-    defaults = {field.name: ... if field.default is None else field.default for field in fields}
-    definitions: dict[str, Any] = {field.name: (_type(field), defaults[field.name]) for field in fields}
+    definitions: dict[str, Any] = {field.name: (_type(field), field.default) for field in fields}
     definitions = {"kind": (Literal[name], ...)} | definitions
     model: type[QueueModel] = create_model(name, __base__=QueueModel, __doc__=kind.queue, **definitions)
     return model
@@ -66,7 +70,8 @@ def _model(name: str, kind: Kind) -> type[QueueModel]:
 
 def _type(field: qdisc_kind.Field) -> Any:
     """Return a field's annotation: a whole number may stand for a fraction, but not the other way round."""
-    return Annotated[field.type, Field(strict=field.type is not float, **field.bounds)]
+    bounded: Any = Annotated[field.type, Field(strict=field.type is not float, **field.bounds)]
+    return bounded | None if field.default is None else bounded
 
 
 MODELS = {name: _model(name, kinds.find(name)) for name in kinds.names() if kinds.find(name).queue}

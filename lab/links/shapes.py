@@ -14,8 +14,8 @@ from typing import TypeVar
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.queue import Bottleneck
-from lab.links.steps import Quantity, Row, Steps, first, merged, rows
-from lab.links.tc_alone import FULL_FRAME_BYTES, NETEM, REPLAY, constant_delay, constant_rate
+from lab.links.steps import Steps, first, merged, rows
+from lab.links.tc_alone import NETEM, REPLAY, constant_delay, constant_rate
 from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
@@ -74,15 +74,16 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Sp
     assert drawn.mean_rate_mbps is not None
     start_bps = round(drawn.mean_rate_mbps * 1e6)  # until its steps begin: the first of them may be a stall
     if shaper == NETEM:
-        return constant_rate(start_bps, drawn.buffer_bytes)
-    child = way.queue.spec(Bottleneck(drawn.buffer_bytes, start_bps, seed))
+        return constant_rate(start_bps, drawn.buffer_bytes, drawn.frame_bytes)
+    child = way.queue.spec(Bottleneck(drawn.buffer_bytes, start_bps, seed, drawn.frame_bytes))
     replay = {"kind": "replay", "limit_bytes": drawn.buffer_bytes, "overhead_bytes": 0, "child": child}
     if drawn.opportunity_bytes is not None:
         return replay | {"mode": "opportunities", "start_bps": start_bps}
-    too_fast, too_small = start_bps > FASTEST_TBF_BPS, drawn.buffer_bytes < FULL_FRAME_BYTES
+    tbf = constant_rate(start_bps, drawn.buffer_bytes, drawn.frame_bytes)
+    too_fast, too_small = start_bps > FASTEST_TBF_BPS, drawn.buffer_bytes < tbf["burst_bytes"]
     if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo" or too_fast or too_small:
         return replay | {"mode": "rate", "start_bps": start_bps}
-    return constant_rate(start_bps, drawn.buffer_bytes)
+    return tbf
 
 
 def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int, shaper: str = REPLAY) -> Spec:
@@ -121,16 +122,11 @@ def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> Shape:
 def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
     """Return the steps of a bottleneck, from 0 on and with their end; None where it does not change."""
     if drawn.opportunity_bytes is not None:
-        begun = chain([(0.0, 0.0)], _later(drawn.opportunity_bytes))
+        begun = chain([(0.0, 0.0)], (row for row in rows(drawn.opportunity_bytes) if row[0] >= 1e-6))  # none at once
         return _ended(((t_us, f"{sum(sizes_bytes):.0f}") for t_us, sizes_bytes in _by_us(begun)), link)
     if isinstance(drawn.rate_mbps, Steps):
         return _ended(((t_us, f"{mbps[-1] * 1e6:.0f}") for t_us, mbps in _by_us(rows(drawn.rate_mbps))), link)
     return None
-
-
-def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
-    """Leave out what could pass at the very start: a series begins with its value at 0."""
-    return ((t_s, value) for t_s, value in rows(opportunity_bytes) if t_s >= 1e-6)
 
 
 def _follows(way: Way, drawn: DrawnWay) -> bool:

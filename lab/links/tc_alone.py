@@ -12,10 +12,11 @@ from lab.base.errors import field_error
 from lab.base.named_files import shown
 from lab.links.profile import WAYS, Profile, Way
 from lab.node.plan import Spec
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 
 REPLAY, NETEM = SHAPERS = ("replay", "netem")  # the lab's own qdiscs, or those of every kernel
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
-FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
+FULL_FRAME_BYTES = 1600  # TBF's burst, or the largest frame: more would let an idle link exceed its rate
 
 
 def require_shaper(shaper: str, profile: Profile, ways: Iterable[str] = WAYS) -> None:
@@ -45,9 +46,10 @@ def _beyond(way: Way) -> Iterator[tuple[str, object, str]]:
         yield "frames.period_ms", way.frames.period_ms, f"{absent}: netem's slots keep to no clock"
 
 
-def constant_rate(rate_bps: float, buffer_bytes: int) -> Spec:
-    """Return tbf with its buffer."""
-    return {"kind": "tbf", "rate_bps": rate_bps, "burst_bytes": FULL_FRAME_BYTES, "limit_bytes": buffer_bytes}
+def constant_rate(rate_bps: float, buffer_bytes: int, frame_bytes: int = FRAME_BYTES) -> Spec:
+    """Return tbf with its buffer; it drops what is longer than its burst."""
+    burst_bytes = max(FULL_FRAME_BYTES, frame_bytes)
+    return {"kind": "tbf", "rate_bps": rate_bps, "burst_bytes": burst_bytes, "limit_bytes": buffer_bytes}
 
 
 def constant_delay(same: Spec) -> Spec:

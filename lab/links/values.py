@@ -17,12 +17,11 @@ DELAY_LIMIT_MS = 60_000
 
 def kind(value: Any) -> str:
     """Distinguish the forms by what only one of them has; the tags' `~` keeps them out of error messages."""
-    if isinstance(value, dict):
-        model = value.get("model")
-        return (
-            f"~{model if isinstance(model, str) and model in MODELS else 'unknown'}" if model is not None else "~series"
-        )
-    return f"~{value.model}" if hasattr(value, "model") else "~series" if isinstance(value, Series) else "~number"
+    if isinstance(value, dict) and (model := value.get("model")) is not None:
+        return f"~{model if isinstance(model, str) and model in MODELS else 'unknown'}"
+    if hasattr(value, "model"):
+        return f"~{value.model}"
+    return "~series" if isinstance(value, Series | dict) else "~number"
 
 
 class Unknown(Lognormal):

@@ -28,6 +28,7 @@ from lab.senders.ways import own_file, way_of
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.qdisc import SAMPLE_EVENT
 
+ETHERNET_BYTES = 14  # a frame's header, which a qdisc counts
 HEADERS_BYTES = 52  # of a segment: IP (20), TCP (20) and timestamps (12)
 MSS_BYTES = 1448  # with the usual MTU of 1500; a trial's own is mss_bytes() of its experiment
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
@@ -49,7 +50,8 @@ def draw(experiment: Experiment, number: int) -> Draw:
     """Draw trial `number`; UserError where its profile cannot be had."""
     seed = trial_seed(experiment.scenario.seed, number)
     rng = np.random.default_rng(seed)
-    return Draw(seed, draw_link(experiment.profile, experiment.scenario.duration_s, rng))
+    frame_bytes = route_mtu_bytes(experiment) + ETHERNET_BYTES
+    return Draw(seed, draw_link(experiment.profile, experiment.scenario.duration_s, rng, frame_bytes))
 
 
 def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:

@@ -28,14 +28,15 @@ class Bottleneck(NamedTuple):
     buffer_bytes: int
     rate_bps: float
     seed: int
+    frame_bytes: int = FRAME_BYTES  # the largest that passes
 
 
 class Field(NamedTuple):
-    """A field of a profile's queue; it must be given where it has no default."""
+    """A field of a profile's queue: it must be given where its default is `...`, and may be null where that is None."""
 
     name: str
     type: type  # bool, int or float
-    default: float | None = None
+    default: Any = ...
     bounds: Mapping[str, Any] = {}  # ge, gt, le, lt
 
 
@@ -153,9 +154,13 @@ def spec_of(name: str, kind: Kind, values: Values, at: Bottleneck) -> Spec:
     return spec
 
 
-def limit_pkts(default: int | None = None) -> Setting:
-    """Define a limit in packets, a field of the profile."""
-    return Setting("limit_pkts", "limit", field=Field("limit_pkts", int, default, PACKETS))
+# Of a queue that the kernel counts in packets: the full frames of the buffer.
+WHOLE_FRAMES = Setting(
+    "limit_pkts",
+    "limit",
+    field=Field("limit_pkts", int, None, PACKETS),  # fewer of them (lab/links/draw.py)
+    value=lambda _, at: at.buffer_bytes // at.frame_bytes,
+)
 
 
 def duration(tc: str, default_ms: float, slack_us: float = 0) -> Setting:

@@ -95,10 +95,11 @@ def infer(path: Path, name: str) -> Inferred:
     mss = path.mss_bytes or int((path.down.end - path.down.seq).max())
     length_s = float(path.down.arrival_s[-1])
     most_mbps = float(table["rate_mbps"].max() or 0)  # type: ignore[arg-type]
-    buffer = buffer_of(path.down, base_s, most_mbps * 1e6 / 8 * path.step_ms / 1e3)
+    jitter_ms, bytes_per_ms = _jitter_ms(path), most_mbps * 1e3 / 8
+    buffer = buffer_of(path.down, base_s, bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
     if path.counted:
         buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
-    return Inferred(name, path, table, buffer, _jitter_ms(path), mss, length_s)
+    return Inferred(name, path, table, buffer, jitter_ms, mss, length_s)
 
 
 def _least(t_s: NDArray[np.float64], waits_s: NDArray[np.float64], edges_s: NDArray[np.float64]) -> NDArray[np.float64]:

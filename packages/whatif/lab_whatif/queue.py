@@ -14,6 +14,9 @@ THRESHOLD_ABOVE = (
     1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
 )
 NEAR_END, MOST_ELSEWHERE = 0.75, 0.25  # of the largest queue, where a tail drops; share of losses that are not there
+# What a tail drops has met the largest queue, within these bounds; an AQM drops most below, where others get in. At the
+# sender a capture shows together what one ACK covers.
+END_PKTS, END_SHARE, LEAST_AT_END, TOGETHER_PCT = 2, 0.05, 0.5, 95
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
@@ -72,8 +75,11 @@ def holes(down: Down, base_s: float) -> Holes:
     return Holes(place[real], front, np.ceil(lost[real] / full))
 
 
-def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
-    """Judge the buffer and its kind; `grain_bytes` left during one step of the time stamps."""
+def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float = 0.0) -> Buffer:
+    """Judge the buffer and its kind.
+
+    `grain_bytes` left during one step of the time stamps, and `jitter_bytes` while the way down varies without a queue.
+    """
     found, queued = holes(down, base_s), down.queued_bytes
     most = int(queued.max())
     # a burst's end is lost: the packet in front of it has met that queue, and the one behind it a drained one
@@ -91,6 +97,9 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
     share = 100 * dropped / (dropped + float(above.sum()))
     is_tail = most <= THRESHOLD_ABOVE * level + grain_bytes
     elsewhere = float(full[levels < NEAR_END * most].sum()) > MOST_ELSEWHERE * float(full.sum())
+    together = np.percentile(np.unique(down.arrival_s, return_counts=True)[1], TOGETHER_PCT)
+    within = max(END_PKTS * together * float(down.frame_bytes.max()) + grain_bytes, END_SHARE * most) + jitter_bytes
+    elsewhere = elsewhere or float(full[levels >= most - within].sum()) < LEAST_AT_END * float(full.sum())
     if is_tail and not elsewhere:
         return Buffer("tail", int(levels.max()), most, None, random_pct, *lost)
     if is_tail or share < LEAST_DROP_PCT:  # losses at any queue: at random, or an AQM's

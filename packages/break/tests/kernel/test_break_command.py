@@ -202,3 +202,12 @@ def test_a_sender_that_crashes_on_some_links_is_a_find_and_the_search_goes_on(tm
     assert "crash.c: no result: " in printed
     (found,) = tmp_path.glob("break/crash-early-far-*/find.json")
     assert "beyond 3.5 MB" in json.loads(found.read_text())["trials"][str(source)]["crash"]
+
+
+def test_a_budget_of_one_trial_is_one_link(tmp_path: Path, kernel: Kernel) -> None:  # noqa: ARG001 - it is built
+    file = tmp_path / "small.yml"
+    file.write_text(yaml.safe_dump(SMALL))
+    printed = ran(tmp_path, "break", "cubic", "--bounds", str(file), "--budget", "1")
+    assert "budget: 1 trial (1 link of 2 s, each with cubic)" in printed
+    assert "1 of 1 link: " in printed
+    assert "1 links" not in printed

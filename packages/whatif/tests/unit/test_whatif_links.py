@@ -124,7 +124,13 @@ def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lost", "kind"), [((490, 980, 985, 990), "tail"), ((490, 650, 750, 800), "at least")], ids=["full", "any (PIE)"]
+    ("lost", "kind"),
+    [
+        ((490, 980, 985, 990), "tail"),
+        ((490, 650, 750, 800), "at least"),
+        ((465, 930, 1410, 1900), "at least"),
+    ],
+    ids=["full", "any (PIE)", "near the largest queue (RED)"],
 )
 def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], kind: str) -> None:
     numbers = np.delete(np.arange(2000), lost)

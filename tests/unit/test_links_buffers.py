@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a bottleneck's queue may hold: the bytes of its profile, in whole frames where the kernel counts packets."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lab.base.errors import UserError
+from lab.links.draw import Link, draw_link
+from lab.links.shapes import qdiscs
+from tests.unit.test_links_draw import SIMPLE, profile
+
+BUFFER_BYTES: int = SIMPLE["buffer_bytes"]
+USUAL, JUMBO, SMALL = 1514, 9014, 590  # bytes of a frame
+
+
+def bottleneck(folder: Path, down: dict[str, Any], frame_bytes: int) -> tuple[Link, dict[str, Any]]:
+    requested = profile(folder, SIMPLE | down)
+    link = draw_link(requested, 10.0, np.random.default_rng(1), frame_bytes)
+    return link, qdiscs(requested, link, 1)[0][1]
+
+
+@pytest.mark.parametrize("kind", ["pfifo", "codel", "pie"])
+@pytest.mark.parametrize(
+    ("frame_bytes", "limit", "held_pkts"),
+    [(USUAL, {}, 33), (JUMBO, {}, 5), (SMALL, {}, 84), (USUAL, {"limit_pkts": 33}, 33), (USUAL, {"limit_pkts": 7}, 7)],
+)
+def test_a_queue_that_counts_packets_holds_full_frames_and_the_link_states_their_bytes(
+    tmp_path: Path, kind: str, frame_bytes: int, limit: dict[str, int], held_pkts: int
+) -> None:
+    link, spec = bottleneck(tmp_path, {"queue": {"kind": kind} | limit}, frame_bytes)
+    assert spec["child"]["limit_pkts"] == held_pkts
+    assert link.buffer_bytes == spec["limit_bytes"] == held_pkts * frame_bytes <= BUFFER_BYTES
+
+
+@pytest.mark.parametrize("kind", ["bfifo", "fq_codel", "cake"])
+def test_a_queue_that_counts_bytes_has_those_of_its_profile(tmp_path: Path, kind: str) -> None:
+    assert bottleneck(tmp_path, {"queue": {"kind": kind}}, JUMBO)[0].buffer_bytes == BUFFER_BYTES
+
+
+@pytest.mark.parametrize(
+    ("down", "frame_bytes", "words"),
+    [
+        (
+            {"queue": {"kind": "pie", "limit_pkts": 34}},
+            USUAL,
+            "queue.limit_pkts=34: must be at most 33: a buffer of 50000 bytes holds no more frames of 1514",
+        ),
+        ({"queue": {"kind": "pfifo", "limit_pkts": 6}}, JUMBO, "queue.limit_pkts=6: must be at most 5: "),
+        ({"buffer_bytes": 9013}, JUMBO, "buffer_bytes=9013: must be at least one frame of 9014 bytes"),
+    ],
+)
+def test_a_buffer_that_holds_less_than_is_requested_is_refused(
+    tmp_path: Path, down: dict[str, Any], frame_bytes: int, words: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        bottleneck(tmp_path, down, frame_bytes)
+    assert f"mine.yml: down.{words}" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("frame_bytes", "burst_bytes"), [(SMALL, 1600), (USUAL, 1600), (JUMBO, JUMBO)])
+def test_a_constant_rate_passes_the_largest_frame(tmp_path: Path, frame_bytes: int, burst_bytes: int) -> None:
+    _, spec = bottleneck(tmp_path, {}, frame_bytes)
+    assert (spec["kind"], spec["burst_bytes"]) == ("tbf", burst_bytes)
