@@ -59,12 +59,16 @@ class OverStack:
         link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
         found, up_s = self._packets(), idle_up_delay_s(self.raw.node["probes"])
         log = Reported(self._events(up_s), self.full_bytes)
-        left = log.exit_table(self.sender.slow_start_exit, lossy_from_s(link)) if log.reports_exits else None
-        if left is None:
-            frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
-            path = Seen.of(self.plan["shapes"], self.plan["link"]["base_rtt_ms"], up_s, frame_bytes)
-            lost = lost_bytes(self.plan["shapes"], link["link"], link["qdisc"], found, frame_bytes)
-            left = estimated(Flight.of(link["qdisc"], found, path, lost).exit(path.rtt_s), self.full_bytes)
+        frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
+        path = Seen.of(self.plan["shapes"], self.plan["link"]["base_rtt_ms"], up_s, frame_bytes)
+        lost = lost_bytes(self.plan["shapes"], link["link"], link["qdisc"], found, frame_bytes)
+        seen = Flight.of(link["qdisc"], found, path, lost).exit(path.rtt_s)
+        if log.reports_exits:
+            left = log.exit_table(self.sender.slow_start_exit, lossy_from_s(link))
+            upon_loss = seen is not None and seen.upon_loss and (left["t_s"] - seen.t_s).abs() <= path.rtt_s / 2
+            left = left.with_columns(cause=pl.when(upon_loss, cause=OTHER).then(pl.lit(LOSS)).otherwise("cause"))
+        else:
+            left = estimated(seen, self.full_bytes)
         return {
             "packets": found,
             "acks": log.ack_table(),

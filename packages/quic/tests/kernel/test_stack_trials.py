@@ -91,6 +91,15 @@ def test_what_a_log_that_names_no_loss_sent_again_is_not_known(bench: Bench, tmp
     assert trial.meta["flows"][0]["retransmits_pkts"] is None
 
 
+@pytest.mark.parametrize("profile", [SMALL, LOSSY], ids=["queue", "link"])
+def test_where_a_log_names_neither_loss_nor_recovery_the_packets_show_why(
+    bench: Bench, tmp_path: Path, profile: Profile
+) -> None:
+    trial = run(bench, tmp_path, "bare", profile, controls=["bare"])
+    assert trial.exits["cause"].to_list() == ["loss"]
+    assert "late" in {row["exit_class"] for row in outcome(trial)}
+
+
 def test_the_same_trial_is_the_same_byte_for_byte_qlog_included(bench: Bench, tmp_path: Path) -> None:
     cca = own(str(written(tmp_path)))["halves"]
     experiment, backend = prepared(experiment_of(cca, SMALL), bench.backend, QUIET)
