@@ -8,9 +8,8 @@ peak of the next round, half as long again, is twice that of this one, whether t
 estimated in the first two rounds between which the peak grows by less than an eighth, and after which no round nearly
 doubles it until the first loss: where the flight first comes within an eighth of their peak.
 
-A frame that the queue drops, or the link loses (lab/judge/link_loss.py), stays in flight until frames behind it have
-reached the client: then the server learns of the loss. Who doubled the flight until then, and does not go on, has left
-upon that loss.
+A frame that the queue drops, or the link itself loses, stays in flight until frames behind it have reached the client:
+then the server learns of the loss. Who doubled the flight until then, and does not go on, has left upon that loss.
 """
 
 import math
