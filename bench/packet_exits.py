@@ -8,6 +8,8 @@ part: after its startup it drains, and counts three rounds without growth before
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lab_quic.stack.link_loss import lost_bytes
+
 from bench.measured import Figure, store
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.processes import processors
@@ -44,7 +46,13 @@ LINKS_S = {  # and how long a download takes
     "home-cake": 3,
     "home-fq_codel": 3,
     "docsis-pie": 3,
+    "lossy-20": 8,
+    "geo-small-lossy": 20,
+    "leo-starlink-lossy": 5,
+    "wifi-high-lossy": 4,
+    "wifi-low-lossy": 6,
 }
+OWN_LINKS = Path(__file__).with_name("links")  # that nothing else uses
 
 
 def near_and_agrees(trial: Trial) -> tuple[bool, bool] | None:
@@ -56,7 +64,8 @@ def near_and_agrees(trial: Trial) -> tuple[bool, bool] | None:
     up_us = next(each["spec"]["delay_us"] for each in applied if each["part"] == "delay-up")
     frame_bytes = trial.meta["mss_bytes"] + HEADERS_BYTES + ETHERNET_BYTES
     path = Seen.of(applied, trial.meta["base_rtt_ms"], up_us / 1e6, frame_bytes)
-    left = Flight.of(trial.qdisc, trial.packets.filter(flow=FLOW), path).exit(path.rtt_s)
+    lost = lost_bytes(applied, trial.link.table, trial.qdisc, trial.packets, frame_bytes)
+    left = Flight.of(trial.qdisc, trial.packets, path, lost).exit(path.rtt_s)
     if left is None:
         return False, False
     near = abs(left.t_s - recorded.t_s) <= NEAR_ROUNDS * recorded.rtt_ms / 1e3
@@ -72,7 +81,10 @@ def figures(link: str, found: Sequence[tuple[bool, bool]]) -> Iterator[Figure]:
 
 def trials_of(link: str, folder: Path, backend: Virtual) -> Iterator[Trial]:
     """Run the senders over a link; a trial that is not valid shows nothing."""
-    experiment = try_link(link, SENDERS, {"duration_s": LINKS_S[link], "trials": TRIALS, "seed": SEED})
+    own = OWN_LINKS / f"{link}.yml"
+    experiment = try_link(
+        str(own) if own.is_file() else link, SENDERS, {"duration_s": LINKS_S[link], "trials": TRIALS, "seed": SEED}
+    )
     jobs = [
         Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
         for number in range(1, TRIALS + 1)

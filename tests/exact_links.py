@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exact links: deep ones, on which no loss comes before SEARCH leaves slow start, and one that goes silent."""
 
+from typing import Any
+
 from lab.links.profile import Profile
 from tests.conftest import SMALL
 
@@ -16,6 +18,13 @@ def deep(rate_mbps: float, rtt_ms: float) -> Profile:
         "recorded": [],
         "assumed": ["everything"],
     }
+    return Profile.model_validate(words)
+
+
+def lossy(profile: Profile, **down: Any) -> Profile:
+    """The same link, which loses frames itself."""
+    words = profile.model_dump(exclude_none=True)
+    words["down"] |= down
     return Profile.model_validate(words)
 
 

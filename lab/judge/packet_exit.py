@@ -8,12 +8,12 @@ peak of the next round, half as long again, is twice that of this one, whether t
 estimated in the first two rounds between which the peak grows by less than an eighth, and after which no round nearly
 doubles it until the first loss: where the flight first comes within an eighth of their peak.
 
-A dropped frame stays in flight until frames behind it have reached the client: then the server learns of the loss. Who
-doubled the flight until then has left upon that loss.
+A frame that the queue drops, or the link itself loses, stays in flight until frames behind it have reached the client:
+then the server learns of the loss. Who doubled the flight until then, and does not go on, has left upon that loss.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,8 @@ LEAST_BYTES = 6000  # in flight: below it a single packet is much
 # In a round slow start doubles the flight, and who has left it adds at most a half (RFC 9438, 4.2). DOUBLED is midway:
 # acknowledgements in bunches shorten some rounds. Chosen over trials of known exits (bench/packet_exits.py).
 GROWN, DOUBLED = 1.5, 1.75
-BEHIND = 3  # frames that arrive behind a dropped one make it a lost one (RFC 9002, 6.1.1)
+# So many frames that arrive behind a dropped one make it a lost one, and a single one after this share of a round trip
+BEHIND, WAITS = 3, 1 / 8  # (RFC 9002, 6.1.1 and 6.1.2).
 Values = NDArray[np.float64]
 
 
@@ -67,25 +68,28 @@ class Flight:
     t_s: Values
     sent: Values
     acked: Values
-    lost_at: int | None = None  # the sample by which the server learns of its first loss
+    losses_at: Sequence[int] = ()  # the samples by which the server learns of a loss
 
     @classmethod
-    def of(cls, qdisc: pl.DataFrame, packets: pl.DataFrame, path: Seen) -> "Flight":
-        """Count. A dropped frame counts as acknowledged with those that were queued before it."""
+    def of(cls, qdisc: pl.DataFrame, packets: pl.DataFrame, path: Seen, lost: Values | float = 0.0) -> "Flight":
+        """Count. A dropped frame, and what the link lost by a sample, are acknowledged with what was queued before."""
         t_s = qdisc["t_s"].to_numpy()
-        dropped = qdisc["drops_pkts"].to_numpy() * path.frame_bytes
+        lost, dropped = np.full(len(t_s), lost), qdisc["drops_pkts"].to_numpy() * path.frame_bytes
         begin = qdisc["sent_bytes"][0] if qdisc.height else 0
         left = qdisc["sent_bytes"].to_numpy() - begin
         queued = left + qdisc["backlog_bytes"].to_numpy()
         down = packets.filter(pl.col("to_client"))
         arrived = np.concatenate(([0], np.cumsum(down["frame_bytes"].to_numpy())))
         known = arrived[np.searchsorted(down["t_s"].to_numpy(), t_s - path.up_s, side="right")]
+        known = known + _passed(lost, np.maximum.accumulate(left - lost), known)
         ahead = np.maximum.accumulate(left if path.drops_at_head else queued)  # of what is dropped
-        passed = np.concatenate(([0], dropped))[np.searchsorted(ahead, known)]
-        behind = ahead[dropped > 0][:1] + BEHIND * path.frame_bytes
-        lost_at = np.flatnonzero(known >= behind)[:1].tolist() if behind.size else []
-        sent, acked = (queued + dropped).astype(np.float64), (known + passed).astype(np.float64)
-        return cls(t_s, sent, acked, lost_at[0] if lost_at else None)
+        sent, acked = (queued + dropped).astype(np.float64), (known + _passed(dropped, ahead, known)).astype(np.float64)
+        midst = (left + np.append(0, left[:-1]) + path.frame_bytes) / 2  # of what left since the sample before
+        behind = np.concatenate([ahead[np.diff(dropped, prepend=0) > 0], midst[np.diff(lost, prepend=0) > 0]])
+        by_count = np.searchsorted(known, behind + BEHIND * path.frame_bytes)
+        first_s = np.append(t_s, np.inf)[np.searchsorted(known, behind, side="right")]
+        losses_at = np.unique(np.minimum(by_count, np.searchsorted(t_s, first_s + WAITS * path.rtt_s)))
+        return cls(t_s, sent, acked, losses_at[losses_at < len(t_s)].tolist())
 
     @property
     def bytes(self) -> Values:
@@ -94,20 +98,27 @@ class Flight:
 
     def exit(self, rtt_s: float) -> Estimate | None:
         """Return the estimate; None where the flight grows until the end."""
-        peak, ends, lost_at = np.maximum.accumulate(self.bytes), self._round_ends(rtt_s), self.lost_at
-        known = len(ends) - 1 if lost_at is None else lost_at
-        whole = np.flatnonzero((ends <= known) & (self.bytes >= LEAST_BYTES))  # rounds that end before the loss
-        if lost_at is not None and whole.size and peak[lost_at] >= GROWN * peak[whole[-1]]:
-            return Estimate(float(self.t_s[lost_at]), float(peak[lost_at]), upon_loss=True)
+        peak, ends = np.maximum.accumulate(self.bytes), self._round_ends(rtt_s)
+        of_rounds, known = self.bytes >= LEAST_BYTES, len(ends) - 1
+        acked_s = self.t_s[of_rounds][:1] + rtt_s  # the first flight grows without an acknowledgement
+        for lost_at in self.losses_at:
+            goes_on = peak[min(self._after(lost_at, ends), len(peak) - 1)] >= GROWN * peak[lost_at]
+            if goes_on or not of_rounds[: lost_at + 1].any():
+                continue
+            known = lost_at
+            whole = np.flatnonzero(of_rounds & (ends <= known) & (self.t_s >= acked_s))  # they end before the loss
+            if not whole.size or peak[lost_at] >= GROWN * peak[whole[-1]]:
+                return Estimate(float(self.t_s[lost_at]), float(peak[lost_at]), upon_loss=True)
+            break
+        whole = np.flatnonzero(of_rounds & (ends <= known))
         doubled = whole[peak[ends[whole]] >= DOUBLED * peak[whole]]
         return self.exit_since(self.t_s[doubled[-1]] if doubled.size else -math.inf, rtt_s)
 
     def exit_since(self, since_s: float, rtt_s: float) -> Estimate | None:
         """Return the estimate of who is in slow start at a time; None where the flight grows until the end."""
         flight, ends = self.bytes, self._round_ends(rtt_s)
-        for begin in np.flatnonzero((flight >= LEAST_BYTES) & (self.t_s >= since_s)):
-            end = int(ends[begin])
-            after = end + math.ceil(LONGER * (end - begin))
+        for begin in np.flatnonzero((flight >= LEAST_BYTES) & (self.t_s >= since_s)).tolist():
+            end, after = int(ends[begin]), self._after(begin, ends)
             if after >= len(self.t_s):
                 return None
             of_round, next_round = flight[begin:end], flight[end : after + 1]
@@ -124,6 +135,16 @@ class Flight:
             count += 1
         return count
 
+    @staticmethod
+    def _after(begin: int, ends: NDArray[np.intp]) -> int:
+        """Return the sample at which the next round of that which begins at a sample is over."""
+        return int(ends[begin]) + math.ceil(LONGER * (int(ends[begin]) - begin))
+
     def _round_ends(self, rtt_s: float) -> NDArray[np.intp]:
         """Return of each sample that at which what is in flight is acknowledged; a round trip later at least."""
         return np.maximum(np.searchsorted(self.acked, self.sent), np.searchsorted(self.t_s, self.t_s + rtt_s))
+
+
+def _passed(gone: Values, ahead: Values, known: Values) -> Values:
+    """Return what of all that is gone by each sample lay before what is known to have come."""
+    return np.concatenate(([0.0], gone))[np.searchsorted(ahead, known)]

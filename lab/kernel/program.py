@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program of its own that sends: how it is built, cached and found."""
+"""A program of its own that sends: what is known of it, and how it is found and built."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-from lab.base import sandbox
-from lab.base.cache import finished, publish, use
 
 LICENCES = "licences"  # beside the program: the texts of what is linked into it, by package
 Progress = Callable[[str], None]
@@ -34,23 +31,3 @@ class Buildable:
     def place(self) -> str:
         """Return the program's path below a trial's folder, with the modules that are not the lab's own."""
         return f"own/{self.program}"
-
-
-def found(pinned: Program) -> Program | None:
-    """Return a program if it is built."""
-    return pinned if finished(pinned.program.parent) else None
-
-
-def ensured(pinned: Program, prepare: Callable[[], Path], build: Callable[[Path, Path], None]) -> Program:
-    """Return a program; build it where the cache does not have it.
-
-    prepare: fetches what the build needs and returns its root folder; build: takes that and the folder to fill.
-    """
-    if not found(pinned):
-        sandbox.require()
-        root = prepare()
-        with publish(pinned.program.parent) as draft:
-            if draft:
-                build(root, draft)
-    use(pinned.program.parent)
-    return pinned

@@ -26,6 +26,8 @@ class Path:
     paced: bool = False  # at 5/4 of the window per round trip
     seconds: float = 3.0
     buffer_pkts: float = np.inf  # a frame beyond it is dropped; the sender stops when it learns of the first
+    loses: tuple[int, ...] = ()  # the frames that the link loses
+    heeds: bool = True  # whether a loss stops the sender
 
     def run(self) -> tuple[pl.DataFrame, pl.DataFrame, float | None]:
         """Return samples of the queue, packets, and when the window stopped."""
@@ -52,9 +54,12 @@ class Path:
                 continue
             now_s = next_s
             acked += 1
-            in_flight -= 1 + dropped_behind[acked]
+            if acked - 1 in self.loses:
+                continue
+            behind_lost = acked - 1 - BEHIND in self.loses
+            in_flight -= 1 + dropped_behind[acked] + behind_lost
             window += self.after if left_s is not None else 1
-            lost = dropped_s and acked >= min(dropped_behind) + BEHIND
+            lost = self.heeds and (behind_lost or (dropped_s and acked >= min(dropped_behind) + BEHIND))
             if left_s is None and (window >= self.stops_pkts or lost):
                 left_s, window = now_s, window * self.cuts_to
         t_s = np.arange(0, self.seconds, SAMPLE_S)
@@ -62,13 +67,15 @@ class Path:
             np.searchsorted(np.array(times), t_s, side="right") for times in (sent, left, dropped_s)
         )
         samples = {"t_s": t_s, "sent_bytes": through * FRAME_BYTES, "backlog_bytes": (out - through) * FRAME_BYTES}
-        arrived = np.array(left) + RTT_S - UP_S
-        packets = {"t_s": arrived, "to_client": [True] * len(left), "frame_bytes": [FRAME_BYTES] * len(left)}
-        return pl.DataFrame({**samples, "drops_pkts": lost_pkts}), pl.DataFrame(packets), left_s
+        arrived = np.delete(np.array(left) + RTT_S - UP_S, self.loses)
+        packets = {"t_s": arrived, "to_client": True, "frame_bytes": FRAME_BYTES}
+        gone = np.searchsorted(np.array(left)[list(self.loses)], t_s, side="right") * FRAME_BYTES
+        samples |= {"drops_pkts": lost_pkts, "lost_bytes": gone}
+        return pl.DataFrame(samples), pl.DataFrame(packets), left_s
 
 
 def estimate(qdisc: pl.DataFrame, packets: pl.DataFrame) -> Estimate | None:
-    return Flight.of(qdisc, packets, SEEN).exit(RTT_S)
+    return Flight.of(qdisc, packets, SEEN, qdisc["lost_bytes"].to_numpy()).exit(RTT_S)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +113,24 @@ def test_who_doubles_until_it_learns_of_a_loss_has_left_upon_it(
     assert found
     assert found.upon_loss
     assert found.t_s == pytest.approx(left_s, abs=3 * SAMPLE_S)
+
+
+@pytest.mark.parametrize("loses", [(4,), (25,), (60, 75, 90), (400,)], ids=["first flight", "second", "some", "late"])
+@pytest.mark.parametrize("paced", [False, True])
+def test_who_doubles_until_the_link_loses_a_frame_has_left_upon_it(paced: bool, loses: tuple[int, ...]) -> None:
+    qdisc, packets, left_s = Path(5000, cuts_to=0.5, paced=paced, loses=loses).run()
+    found = estimate(qdisc, packets)
+    assert found
+    assert found.upon_loss
+    assert found.t_s == pytest.approx(left_s, abs=3 * SAMPLE_S)
+
+
+def test_who_goes_on_doubling_has_not_left_upon_a_loss() -> None:
+    qdisc, packets, left_s = Path(5000, stops_pkts=600, heeds=False, loses=(25, 60, 200)).run()
+    found = estimate(qdisc, packets)
+    assert found
+    assert not found.upon_loss
+    assert found.t_s == pytest.approx(left_s, abs=0.2 * (RTT_S + 600 / 5000))
 
 
 @pytest.mark.parametrize("stops_pkts", [300, 390, 410])

@@ -2,6 +2,7 @@
 """Which formats a file resembles that fits none: two or three names for the line that refuses it."""
 
 import re
+import struct
 
 from lab.base.errors import UserError
 from lab.traces.importer import Head
@@ -143,6 +144,8 @@ SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"[,;\t]", ("columns",)),
 )
 BINARY = ("pcap", "recording")
+OTHER_CAPTURE = "a capture that is neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"
+ERF, ERF_TYPES, ERF_SPAN_S = struct.Struct("<QBx"), range(1, 49), 3600  # Endace's: 2^-32 s, type; then a length
 TAR_AT = 257  # of its sign
 OTHER_FILES = {
     b"\xfd7zXZ\0": "packed by xz: unpack it first",
@@ -155,8 +158,8 @@ OTHER_FILES = {
     b"\x1f\x9d": "packed by compress: unpack it first",
     b"PK\3\4": "packed by zip, as a spreadsheet is: unpack it, or save it as CSV",
     **dict.fromkeys(
-        (b"snoop\0\0\0", b"GMBU", b"RTSS", b"XCP\0", b"TRSNIFF", b"\x54\x52\x00\x64"),
-        "a capture that is neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one",
+        (b"snoop\0\0\0", b"GMBU", b"RTSS", b"XCP\0", b"TRSNIFF", b"\x54\x52\x00\x64", b"iptrace "),
+        OTHER_CAPTURE,
     ),
 }
 
@@ -171,6 +174,8 @@ def resembled(head: Head) -> tuple[str, ...]:
         if head.data.startswith(sign):
             raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
     text = "\n".join(head.lines[:50]) or _one_long_line(head.data)
+    if not text and _is_erf(head.data):
+        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {OTHER_CAPTURE}")
     if not text:
         return BINARY
     if other := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
@@ -182,3 +187,12 @@ def _one_long_line(data: bytes) -> str:
     """Return the begin of a text whose first line is longer than what was read, as JSON's may be; else nothing."""
     text = data.decode("utf-8", "ignore")
     return text if text.lstrip()[:1] in ("{", "[") and "\0" not in text else ""
+
+
+def _is_erf(data: bytes) -> bool:
+    """Return whether two records of one type begin within an hour of each other: the format has no sign of its own."""
+    next_at = int.from_bytes(data[ERF.size : ERF.size + 2], "big")
+    if len(data) < next_at + ERF.size or next_at < ERF.size:
+        return False
+    (first, kind), (second, same) = ERF.unpack_from(data), ERF.unpack_from(data, next_at)
+    return kind == same and kind in ERF_TYPES and 0 < first >> 32 <= second >> 32 <= (first >> 32) + ERF_SPAN_S

@@ -3,8 +3,8 @@
 
 The client acknowledges each datagram. The server's window grows by one datagram for each acknowledgement: control
 `stops` ends that at STOPS datagrams, any other at the first acknowledgement that skips some, where it halves the
-window; `mute` does so too, and names no lost packet. `ids` and `sizes` put the processor's cycle counter into the
-datagrams.
+window; `mute` does so too, and names no lost packet, `bare` no state of recovery either. `ids` and `sizes` put the
+processor's cycle counter into the datagrams.
 """
 
 import ctypes
@@ -48,9 +48,12 @@ def serve(address: str, port: str, control: str, log: str | None = None) -> None
         window += growing
         if growing and (window >= STOPS if control == "stops" else skipped):
             growing, window = False, window if control == "stops" else window // 2
-            if skipped and control != "mute":
+            if skipped and control not in ("mute", "bare"):
                 write(events, {"time": ms(), "name": "recovery:packet_lost", "data": {}})
-            state = {"old": "slow_start", "new": "recovery" if skipped else "congestion_avoidance"}
+            state = {
+                "old": "slow_start",
+                "new": "recovery" if skipped and control != "bare" else "congestion_avoidance",
+            }
             write(events, {"time": ms(), "name": "recovery:congestion_state_updated", "data": state})
         metrics = {"congestion_window": window * PACKET_BYTES, "bytes_in_flight": (sent - acked) * PACKET_BYTES}
         write(events, {"time": ms(), "name": "recovery:metrics_updated", "data": metrics})

@@ -16,6 +16,8 @@ from lab.traces import importers, recording
 from lab.traces.importer import GZIP
 
 FIELD = Path(__file__).parents[1] / "data"
+# Of an Ethernet frame of 60 bytes: the time in units of 2^-32 s, type, flags, lengths of record, losses, and frame.
+ERF_RECORD = bytes(4) + (1_700_000_000).to_bytes(4, "little") + bytes([2, 4, 0, 78, 0, 0, 0, 60]) + bytes(62)
 
 
 def written(folder: Path, content: str | bytes, name: str = "some.txt") -> Path:
@@ -248,6 +250,8 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
             b"a.sqlog".ljust(257, b"\0") + b"ustar\0" + bytes(249) + b'{"qlog_version": "0.3"}',
             "packed by tar: unpack it",
         ),
+        (ERF_RECORD * 2, "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
+        (b"iptrace 2.0\0\0", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
         (b"snoop\0\0\0\0\0\0\2", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
     ],
 )

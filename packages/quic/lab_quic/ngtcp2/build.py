@@ -12,7 +12,8 @@ from lab.base import paths
 from lab.images import copyright_files, image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
-from lab.kernel.program import LICENCES, Program, Progress, ensured, found
+from lab.kernel.program import LICENCES, Program, Progress
+from lab_quic.cached import ensured, found
 
 SOURCES = Path(__file__).with_name("src")
 IMAGE = "ngtcp2-build"

@@ -12,7 +12,8 @@ from lab.base import paths
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
-from lab.kernel.program import LICENCES, Program, Progress, ensured, found
+from lab.kernel.program import LICENCES, Program, Progress
+from lab_quic.cached import ensured, found
 from lab_quic.quinn import crates
 
 HERE = Path(__file__).parent

@@ -20,6 +20,7 @@ from lab.base.plain_file import read_plain
 
 MOST_BYTES = 500_000_000
 RECORD = "\x1e"
+NO_TEXT, FIRST_CHARACTERS = {"\0", "\ufffd"}, 20  # gzip, zstd, bzip2, UTF-16
 VERSIONS = ("0.3", "0.4", "draft-02")  # earlier ones have lists for events; later ones state file_schema instead
 METRICS = ("metrics_updated", "recovery_metrics_updated")
 STATES = ("congestion_state_updated",)
@@ -65,7 +66,9 @@ NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
 
 def read(file: Path, shown: str) -> pl.DataFrame:
     """Read a qlog's events in their order; UserError where it is none, cut inside a document, or of another version."""
-    text = read_plain(file, MOST_BYTES).decode(errors="replace")
+    text = read_plain(file, MOST_BYTES).decode("utf-8-sig", errors="replace")
+    if NO_TEXT & set(text[:FIRST_CHARACTERS]):
+        raise UserError(f"{shown}: first bytes: must be UTF-8 text that is not packed, {LEAVE_OUT}")
     if not text.strip(f"{RECORD}\n "):
         raise UserError(f"{shown}: bytes=0: must be a qlog")
     head, events = (_records if _is_lines(text) else _document)(text, shown)
@@ -182,7 +185,9 @@ def _document(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
 def _require_version(head: dict[str, Any], shown: str) -> None:
     version = head.get("qlog_version")
     if version not in VERSIONS and not (version is None and "file_schema" in head):
-        raise field_error(shown, "qlog_version", version, f"{', '.join(VERSIONS)}, or later with file_schema")
+        raise field_error(
+            shown, "qlog_version", version, f"{', '.join(VERSIONS)}, or later with file_schema, {LEAVE_OUT}"
+        )
 
 
 def _clock(head: dict[str, Any], shown: str) -> tuple[float, bool]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.judge.loss import first_drop_s
-from lab.judge.packet_exit import Flight, Seen
+from lab.judge.packet_exit import Estimate, Flight, Seen
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
@@ -31,6 +31,7 @@ from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
+from lab_quic.stack.link_loss import lost_bytes
 from lab_quic.stack.prepared import stored
 from lab_quic.stack.senders import ESTIMATED
 from lab_quic.tables import Datagrams
@@ -58,11 +59,16 @@ class OverStack:
         link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
         found, up_s = self._packets(), idle_up_delay_s(self.raw.node["probes"])
         log = Reported(self._events(up_s), self.full_bytes)
-        left = log.exit_table(self.sender.slow_start_exit, lossy_from_s(link)) if log.reports_exits else None
-        if left is None:
-            frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
-            path = Seen.of(self.plan["shapes"], self.plan["link"]["base_rtt_ms"], up_s, frame_bytes)
-            left = estimated(link["qdisc"], found, path, self.full_bytes)
+        frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
+        path = Seen.of(self.plan["shapes"], self.plan["link"]["base_rtt_ms"], up_s, frame_bytes)
+        lost = lost_bytes(self.plan["shapes"], link["link"], link["qdisc"], found, frame_bytes)
+        seen = Flight.of(link["qdisc"], found, path, lost).exit(path.rtt_s)
+        if log.reports_exits:
+            left = log.exit_table(self.sender.slow_start_exit, lossy_from_s(link))
+            upon_loss = seen is not None and seen.upon_loss and (left["t_s"] - seen.t_s).abs() <= path.rtt_s / 2
+            left = left.with_columns(cause=pl.when(upon_loss, cause=OTHER).then(pl.lit(LOSS)).otherwise("cause"))
+        else:
+            left = estimated(seen, self.full_bytes)
         return {
             "packets": found,
             "acks": log.ack_table(),
@@ -224,9 +230,8 @@ class Reported:
         return rows.select(*exits.EXITS).cast(schema(exits.EXITS))
 
 
-def estimated(qdisc: pl.DataFrame, found: pl.DataFrame, path: Seen, full_bytes: int) -> pl.DataFrame:
+def estimated(left: Estimate | None, full_bytes: int) -> pl.DataFrame:
     """Return the exit that the packets show; what was in flight stands for the window."""
-    left = Flight.of(qdisc, found, path).exit(path.rtt_s)
     if left is None:
         return pl.DataFrame(schema=schema(exits.EXITS))
     pkts = round(left.flight_bytes / full_bytes)

@@ -15,15 +15,18 @@ from lab.base.errors import UserError
 from lab.commands.first_use import prepared
 from lab.judge.loss import first_drop_s
 from lab.judge.outcome import outcome
+from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial
 from lab.schema.cca import Cca
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
-from tests.exact_links import deep
+from tests.exact_links import deep, lossy
 
 DEEP = deep(rate_mbps=20, rtt_ms=60)
+LOSSY = lossy(DEEP, loss_pct=1.0)
+LOSSY_IN_FRAMES = lossy(DEEP, loss_pct=1.0, frames={"period_ms": 2.6})
 QUIET = Console(quiet=True)
 
 
@@ -64,11 +67,15 @@ def test_without_a_qlog_the_exit_is_estimated_near_the_one_that_the_qlog_reports
     assert (reported.packets.equals(estimated.packets)) is True
 
 
-def test_without_a_qlog_an_exit_upon_loss_is_one_and_so_late(bench: Bench, tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", [SMALL, LOSSY, LOSSY_IN_FRAMES], ids=["queue", "link", "link in frames"])
+def test_without_a_qlog_an_exit_upon_loss_is_one_and_so_late(bench: Bench, tmp_path: Path, profile: Profile) -> None:
     folders = [tmp_path / name for name in ("reported", "estimated")]
     for folder in folders:
         folder.mkdir()
-    reported, estimated = run(bench, folders[0], "halves", SMALL), run(bench, folders[1], "halves", SMALL, qlog=None)
+    reported, estimated = (
+        run(bench, folders[0], "halves", profile),
+        run(bench, folders[1], "halves", profile, qlog=None),
+    )
     assert estimated.exits["cause"].to_list() == ["loss"]
     assert estimated.exits["t_s"][0] == pytest.approx(reported.exits["t_s"][0], abs=0.02)
     classes = [{row["heuristic"]: row["exit_class"] for row in outcome(each)} for each in (reported, estimated)]
@@ -82,6 +89,15 @@ def test_what_a_log_that_names_no_loss_sent_again_is_not_known(bench: Bench, tmp
     assert first_drop_s(trial.qdisc) is not None
     assert trial.exits["cause"].to_list() == ["loss"]
     assert trial.meta["flows"][0]["retransmits_pkts"] is None
+
+
+@pytest.mark.parametrize("profile", [SMALL, LOSSY], ids=["queue", "link"])
+def test_where_a_log_names_neither_loss_nor_recovery_the_packets_show_why(
+    bench: Bench, tmp_path: Path, profile: Profile
+) -> None:
+    trial = run(bench, tmp_path, "bare", profile, controls=["bare"])
+    assert trial.exits["cause"].to_list() == ["loss"]
+    assert "late" in {row["exit_class"] for row in outcome(trial)}
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_qlog_included(bench: Bench, tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A server's qlog in any of its forms becomes windows, losses and the exit; one that is cut or strange is refused."""
 
+import bz2
+import gzip
 import json
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -244,7 +248,8 @@ def test_no_qlog_is_no_rows() -> None:
         (sequence([FIRST]) + "\x1e{broken}\n" + "\x1e{}\n", "record 3: must be whole JSON"),
         (sequence([[1, 2, 3]]), "record 2: must be a JSON object"),
         (document([[1000, "recovery", "metrics_updated", {}]]), "event 1: must be a JSON object"),
-        (document(SLOW, "draft-01"), "qlog_version=draft-01: must be 0.3, 0.4, draft-02, or later with file_schema"),
+        (document(SLOW, "draft-00"), "qlog_version=draft-00: must be 0.3, 0.4, draft-02, or later with file_schema"),
+        (document([[0, {}]], "draft-01"), "later with file_schema, or leave qlog out of the stack's file"),
         (sequence(SLOW, {"qlog_format": "JSON-SEQ"}), "qlog_version=None: must be 0.3"),
         (json.dumps({"qlog_version": "0.3", "traces": []}), "traces: must be one trace"),
         (json.dumps({"qlog_version": "0.3", "traces": [{}]}), "events: must be a list"),
@@ -257,6 +262,22 @@ def test_a_qlog_that_is_cut_or_of_another_version_is_refused_in_one_line(tmp_pat
         read(tmp_path, text)
     assert rule in str(refused.value)
     assert str(refused.value).startswith("mine: qlog server.sqlog: ")
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [gzip.compress, bz2.compress, lzma.compress, lambda text: text.decode().encode("utf-16")],
+    ids=["gzip", "bzip2", "xz", "UTF-16"],
+)
+def test_a_packed_qlog_is_refused_for_that(tmp_path: Path, packed: Callable[[bytes], bytes]) -> None:
+    file = tmp_path / "server.sqlog"
+    file.write_bytes(packed(sequence(SLOW).encode()))
+    with pytest.raises(UserError, match="first bytes: must be UTF-8 text that is not packed, or leave qlog out"):
+        qlog.read(file, "mine")
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_a_qlog(tmp_path: Path) -> None:
+    assert read(tmp_path, "\ufeff" + sequence(SLOW)).events.equals(read(tmp_path, sequence(SLOW)).events)
 
 
 def test_a_qlog_is_found_by_its_pattern(tmp_path: Path) -> None:
