@@ -34,7 +34,7 @@ NOTE = (
     "The reason agrees: loss, or a rule of the sender."
 )
 SENDERS, TRIALS, NEAR_ROUNDS = ["reno", "cubic", "cubic_plain", "search", "hystartpp"], 4, 0.5
-SEED = 2  # the constants of packet_exit.py were chosen over trials of seed 1
+SEED = 3  # packet_exit.py was written with trials of seed 1, and with a look at those of seed 2
 LINKS_S = {  # and how long a download takes
     "geo-small": 15,
     "geo-viasat": 30,
