@@ -63,7 +63,7 @@ def _slow_start(
 
 
 def _sums(seed: str, kind: str) -> Iterator[Sum]:
-    """Make both windows of a path that is full, or still doubles: by what the newest one is short of twice the other."""
+    """Make both windows of a path that is full, or still doubles: by how far the newest is below twice the other."""
     rng = random.Random(seed)  # noqa: S311 (no secret)
     for _ in range(SUMS):
         prev = rng.randrange(MSS, 1 << 30)

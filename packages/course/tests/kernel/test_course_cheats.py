@@ -70,7 +70,8 @@ def test_a_fellows_rule_counts_as_broken_only_where_it_is_right_on_an_easy_link(
     assert says.startswith("rule.c: must be right on an easy link" if points == 20 else "The link is at capacity")
 
 
-OWN_LINK = "title: mine\ndown: {rate_mbps: 50, delay_ms: 30, buffer_bdps: 2.5}\nup: {delay_ms: UP}\nrecorded: []\nassumed: [x]\n"
+DOWN = "{rate_mbps: 50, delay_ms: 30, buffer_bdps: 2.5}"
+OWN_LINK = f"title: mine\ndown: {DOWN}\nup: {{delay_ms: UP}}\nrecorded: []\nassumed: [x]\n"
 GROWS = "{model: schedule, steps: [{from_s: 0, value: 30}, {from_s: 0.001, value: 80}], source: mine}"
 
 
