@@ -26,7 +26,6 @@ HANGS = "does not return"  # what the smoke test states of it; where it was inte
 LINE = re.compile(r"paper: (\w+) bin=(-?\d+) bin_us=(\d+) compared=([01]) curr=(\d+) prev=(\d+) exit=([01])")
 EXITS = re.compile(r"paper: (\w+) exits=([01]*)")
 EXIT_TOLERANCE_S = 0.002
-_failed: dict[tuple[bytes, int], str] = {}  # by header and seed: why there is no module
 Row = Any  # algorithm.Row, of a file that no package holds
 
 
@@ -68,19 +67,13 @@ def ran(work: Work, seed: int, link: str, duration_s: int, draws: int = 1) -> Ra
 
 
 def _passed(work: Work, seed: int, draws: int) -> Passed:
-    """Build and smoke-test the module; what has failed once is not tried again by the next check."""
-    key = (work.submission.content(HEADER), seed)
-    if key in _failed:
-        raise UserError(_failed[key])
+    """Build and smoke-test the module."""
     try:
         return work.passed(work.build_into(HEADER, GLUE, given(seed, draws)))
     except UserError as error:
-        _failed[key] = (
-            f"{HEADER}: a loop does not end: the module hung while it ran the vectors"
-            if HANGS in str(error)
-            else str(error)
-        )
-        raise UserError(_failed[key]) from None
+        if HANGS not in str(error):
+            raise
+        raise UserError(f"{HEADER}: a loop does not end: the module hung while it ran the vectors") from None
 
 
 def printed(log: str) -> dict[str, Own]:
