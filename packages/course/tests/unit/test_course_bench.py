@@ -11,6 +11,7 @@ from lab_course.bench import Bench
 
 from lab.base.errors import UserError
 from lab.kernel.own.source import OwnSource
+from lab.runs.own.smoke import SmokeTest
 
 VIRTUAL: Any = SimpleNamespace(kernel=None, world=SimpleNamespace(root=Path("world")))
 
@@ -32,7 +33,7 @@ def test_work_that_failed_is_not_repeated_for_the_next_check(
     monkeypatch.setattr(benches, "_failed", {})
     monkeypatch.setattr(benches, "virtual_tree", lambda _kernel: None)
     monkeypatch.setattr(benches, "build_own", fail)
-    monkeypatch.setattr(benches.SmokeTest, "run", fail)
+    monkeypatch.setattr(SmokeTest, "run", fail)
     bench = Bench(VIRTUAL, tmp_path)
     for code in ("one", "one", "another"):
         module: Any = SimpleNamespace(source=source(code), folder=tmp_path / code)
