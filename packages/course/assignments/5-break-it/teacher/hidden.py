@@ -11,9 +11,8 @@ from lab_course.work import Work
 
 checks, wrongness = sibling(__file__, "checks"), sibling(__file__, "wrongness")
 LINKS = 3
-REASON = {
-    "reason": 1.0
-}  # what is said of one link needs no other one; of a rule that is wrong by itself nothing counts
+# What is said of one link needs no other one; of a rule that is wrong by itself it does not count.
+REASON = {"reason": 1.0}
 
 
 def check_no_luck(work: Work) -> Marks:
