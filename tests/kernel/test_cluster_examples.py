@@ -86,6 +86,31 @@ def test_a_slurm_array_runs_shards(alone: Path, tmp_path: Path) -> None:
     require_same(tmp_path / "results", alone)
 
 
+@pytest.mark.parametrize(
+    ("array", "shards", "found"),
+    [
+        ("1 16 16", "", "--shard 3/16 --out parts/3"),
+        ("3 3 1", "16", "--shard 3/16 --out parts/3"),
+        ("3 3 1", "", "slurm.sbatch: array=3-3: must be 1-N, or LAB_SHARDS=N must be given"),
+        ("3 7 2", "", "slurm.sbatch: array=3-7: must be 1-N, or LAB_SHARDS=N must be given"),
+        ("0 15 16", "", "slurm.sbatch: array=0-15: must be 1-N, or LAB_SHARDS=N must be given"),
+    ],
+)
+def test_a_job_of_an_array_that_goes_on_alone_runs_its_own_shard(
+    tmp_path: Path, array: str, shards: str, found: str
+) -> None:
+    """Slurm counts the jobs of the array that was submitted: of --array=3 one."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "lab").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "scripts" / "lab").chmod(0o755)
+    names = ("SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT")
+    slurm = dict(zip(names, array.split(), strict=True)) | {"SLURM_ARRAY_TASK_ID": "3", "LAB_SHARDS": shards}
+    words = ["bash", str(EXAMPLES / "slurm.sbatch"), "run", "geo"]
+    done = subprocess.run(words, cwd=tmp_path, env=os.environ | slurm, capture_output=True, text=True, check=False)
+    assert (done.stdout or done.stderr).strip().endswith(found)
+    assert done.returncode == (0 if done.stdout else 2)
+
+
 @pytest.mark.parametrize("name", ["kubernetes.yml", "ci-matrix.yml"])
 def test_files_that_are_not_run_here_are_yaml_with_a_whole_set_of_shards(name: str) -> None:
     content = yaml.safe_load((EXAMPLES / name).read_text())

@@ -144,9 +144,7 @@ SOURCE = OwnSource(Path("/home/me/my_cc.c"), Path("/home/me"), "my_cc", {})
 TWICE = """\
 In file included from /tmp/own/my_cc.c:3:
 /build/src/include/linux/module.h:131:49: error: redefinition of '__inittest'
-  131 |         static inline initcall_t __maybe_unused __inittest(void)                \\
 /tmp/own/my_cc.c:27:1: note: in expansion of macro 'module_init'
-   27 | module_init(own_init);
 /build/src/include/linux/module.h:131:49: note: previous definition of '__inittest' with type 'int (*(void))(void)'
 /tmp/own/my_cc.c:24:1: note: in expansion of macro 'module_init'
 """
@@ -161,8 +159,7 @@ PLAIN = """\
 /tmp/own/my_cc.c:8:9: error: implicit declaration of function 'nowhere' [-Wimplicit-function-declaration]
 /tmp/own/my_cc.c:9:1: note: in expansion of macro 'other'
 """
-
-
+FIRST = "multiple definition of `foo'; /tmp/own/a.o:/tmp/own/a.c:14: first defined here"
 NO_SOURCE = """\
 make[3]: *** No rule to make target '/tmp/own/none.o', needed by '/tmp/own/'.  Stop.
 make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
@@ -176,6 +173,9 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
         (BUG_ON, "/home/me/my_cc.c:75:9: error: call to '__compiletime_assert_1' declared with attribute error"),
         (ASSEMBLER, "/home/me/my_cc.c: error: assembler: file not found: /home/me/secret"),
         (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o'"),
+        ("cc1: fatal error: /x: Permission denied\n", "/home/me/my_cc.c: error: /x: Permission denied"),
+        ("gcc: error: no option '-f'\nmake[2]: *** Deleting file 'a.o'\n", "/home/me/my_cc.c: error: no option '-f'"),
+        (f"ld: /tmp/own/b.o: in function `foo':\n/tmp/own/b.c:3: {FIRST}\n", "/home/me/b.c:3: error: multiple def"),
         (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
     ],
 )

@@ -137,6 +137,7 @@ def test_a_module_that_takes_all_the_time_of_the_processor_is_ended(
 NONE = Finding("none")
 ENDED, STOPPED = "virtual kernel: no end after 8 s of processor time", "virtual kernel: exit status 134"
 POINTER = "a flow of own: a bad pointer (Segfault with no mm)"
+FULL_STACK = "a flow of own: a bad pointer, or a stack that is full (Kernel tried to access user memory)"
 # Of the virtual kernel: a module whose hook writes to address 8, and one whose hook loops until it is ended.
 BAD_POINTER = """\
 own: loading out-of-tree module taints kernel.
@@ -147,6 +148,9 @@ RIP: 0033:hook+0x0/0xc [own]
 RSP: 000000006046edd8  EFLAGS: 00000206
 Kernel panic - not syncing: Segfault with no mm
 """
+WILD = BAD_POINTER.replace(
+    "Segfault with no mm", "Kernel tried to access user memory at addr 0x8acc42ac, ip 0xb0807007"
+)
 LOOP = BAD_POINTER.replace("hook+0x0/0xc", "my_avoid+0xe/0x13")
 # Of the sanitized kernel.
 KASAN = """\
@@ -191,6 +195,7 @@ def test_a_module_whose_flows_went_well_has_no_fault_nor_what_the_kernel_complai
     ("log", "error", "found"),
     [
         (BAD_POINTER, STOPPED, Finding(f"{POINTER}, in hook+0x0", "own.c:0")),
+        (WILD, STOPPED, Finding(f"{FULL_STACK}, in hook+0x0", "own.c:0")),
         (LOOP, ENDED, Finding(f"a flow of own: a hook does not return, in my_avoid+0xe: {ENDED}", "own.c:14")),
         ("", ENDED, Finding(f"a flow of own: a hook loops or sleeps: {ENDED}")),
         (  # a complaint without a place has the first place of the log
@@ -199,7 +204,7 @@ def test_a_module_whose_flows_went_well_has_no_fault_nor_what_the_kernel_complai
             Finding(f"{POINTER}, in hook+0x4", "own.c:4"),
         ),
     ],
-    ids=["a bad pointer", "registers of an ended kernel", "ended elsewhere", "without a place"],
+    ids=["a bad pointer", "a full stack", "registers of an ended kernel", "ended elsewhere", "without a place"],
 )
 def test_a_kernel_that_ended_is_named_with_the_modules_function_and_line(log: str, error: str, found: Finding) -> None:
     assert first(log, error) == found

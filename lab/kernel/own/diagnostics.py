@@ -14,8 +14,10 @@ COMPILER = re.compile(
     r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|[Ee]rror|[Ww]arning): (?P<text>.*)$"
 )  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
-RULES = re.compile(r"^make(?:\[\d+\])?: \*\*\* (?P<text>(?!\[).*?)\.?(?:  Stop\.)?$")
-MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): \*\*\* (?P<text>.*?)\.?(?:  Stop\.)?$")
+RULES = re.compile(
+    r"^(?:make(?:\[\d+\])?: \*\*\* (?!\[|Deleting )|(?:cc1|gcc): (?:[a-z ]+ )?error: )(?P<text>.*?)\.?(?:  Stop\.)?$"
+)
+MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?:\*\*\* |(?=multiple def))(?P<text>.*?)\.?(?:  Stop\.)?$")
 EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
 GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
 ASSEMBLY = re.compile(r"/tmp/cc\w+\.s$")  # what the compiler made of a source
@@ -83,9 +85,8 @@ def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
     if not match:
         return None
     fields = match.groupdict()
-    harmless = (fields.get("kind") or "").lower() == "warning" and not GRAVE.search(fields["text"])
-    kind = "warning" if harmless else "error"
-    message = FLAG.sub("", fields["text"])
+    kind = "warning" if fields.get("kind", "").lower() == "warning" and not GRAVE.search(fields["text"]) else "error"
+    message = FLAG.sub("", fields["text"]).replace(f"{place}/", "")
     if ASSEMBLY.match(fields["file"]):
         return Diagnostic(str(source.path), 0, 0, kind, f"assembler: {message}")
     file = _own_path(fields["file"], place, source.folder)
@@ -93,16 +94,14 @@ def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
 
 
 def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
-    match = MODPOST.match(line)
-    if not match:
+    if not (match := MODPOST.match(line)):
         return None
     kind = "error" if match["kind"] == "ERROR" else "warning"
-    message = match["text"].replace(f"{place}/", "")
-    return Diagnostic(str(path), 0, 0, kind, message)
+    return Diagnostic(str(path), 0, 0, kind, match["text"].replace(f"{place}/", ""))
 
 
 def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:
-    """Read what make lacks a rule for, such as a file that a Kbuild names."""
+    """Read what make has no rule for, such as a file that a Kbuild names, and what ends a compiler at no line."""
     match = RULES.match(line)
     return Diagnostic(str(source.path), 0, 0, "error", match["text"].replace(f"{place}/", "")) if match else None
 

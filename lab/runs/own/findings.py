@@ -21,6 +21,7 @@ MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked
 MEANINGS = (  # of the first line of a complaint, for those whose own text says little
     ("Segfault with no mm", "a bad pointer (Segfault with no mm)"),
     ("Kernel mode fault", "a bad pointer (Kernel mode fault)"),
+    ("tried to access user memory", "a bad pointer, or a stack that is full (Kernel tried to access user memory)"),
     ("Kernel mode signal 4", "an illegal instruction, as a constant division by zero becomes (Kernel mode signal 4)"),
     ("Kernel mode signal 8", "a division by zero (Kernel mode signal 8)"),
     ("scheduling while atomic", "a hook that sleeps (scheduling while atomic)"),

@@ -32,6 +32,7 @@ PLAIN, INSIDE = "a plain file, no link or device", "a name inside the submission
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"
+ENCRYPTED = 1
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take memory as their header states it
 DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
 Sizes = Mapping[str, int]  # of each wanted file name, the most bytes
@@ -169,6 +170,8 @@ def _zip(archive: zipfile.ZipFile, sizes: Sizes) -> Iterator[Found]:
             yield Other(_short(text))
         elif info.compress_type not in METHODS:
             yield _fault(text, "stored or deflated in the zip")
+        elif info.flag_bits & ENCRYPTED:
+            yield _fault(text, "readable without a password")
         else:
             yield _zip_entry(archive, info, name, sizes[name.name])
 

@@ -3,8 +3,10 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from lab.backends import boot, guest_code
 from lab.backends.own_trees import virtual_tree
@@ -27,6 +29,21 @@ from lab.tables.stored_trial import FORMAT, Trial
 
 PROCESSOR_S, PROCESSOR_PER_S = 15.0, 1.0  # of a trial's kernel, and more per second of it; an honest one takes a tenth
 STEP = "a trial"
+T = TypeVar("T")
+
+
+_failed: dict[str, str] = {}
+
+
+def _once(name: str, work: Callable[[], T]) -> T:
+    """Return a result, or raise the error that the same work ended with before: each check would wait for a hang."""
+    if name in _failed:
+        raise UserError(_failed[name])
+    try:
+        return work()
+    except UserError as error:
+        _failed[name] = str(error)
+        raise
 
 
 @dataclass(frozen=True)
@@ -53,13 +70,15 @@ class Bench:
         return cls(bounded, paths.results() / "course")
 
     def build(self, source: OwnSource) -> OwnModule:
-        """Build a module; BuildError holds the compiler's errors."""
-        return build_own(source, virtual_tree(self.virtual.kernel))
+        """Build a module; UserError holds the compiler's first error."""
+        return _once(
+            f"build {source.path} {source.digest}", lambda: build_own(source, virtual_tree(self.virtual.kernel))
+        )
 
     def smoke(self, module: OwnModule) -> Passed:
-        """Let a module pass the smoke test; SmokeError names the hook and the line where it fails."""
-        kernel, world = self.virtual.kernel, self.virtual.world.root
-        return Passed(module, {}, SmokeTest(module, {}, kernel, world).run())
+        """Let a module pass the smoke test; UserError names the hook and the line where it fails."""
+        test = SmokeTest(module, {}, self.virtual.kernel, self.virtual.world.root)
+        return Passed(module, {}, _once(f"smoke {module.source.path} {module.folder}", test.run))
 
     def run(self, experiment: Experiment, module: OwnModule | None = None) -> Trial:
         """Return the first trial of an experiment's only sender, stored or run now; UserError where it has none."""

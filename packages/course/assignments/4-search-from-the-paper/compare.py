@@ -2,8 +2,10 @@
 """Compare what a student's module printed with Algorithm 1: the first bin that differs, and the misreading behind."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,8 @@ HERE = Path(__file__).parent
 START = HERE / "start" if (HERE / "start").is_dir() else HERE.parent  # in a student's folder they lie above the checks
 HANGS = "does not return"  # what the smoke test states of it; where it was interrupted differs from run to run
 LINE = re.compile(r"paper: (\w+) bin=(-?\d+) bin_us=(\d+) compared=([01]) curr=(\d+) prev=(\d+) exit=([01])")
+EXITS = re.compile(r"paper: (\w+) exits=([01]*)")
 EXIT_TOLERANCE_S = 0.002
-_failed: dict[tuple[bytes, int], str] = {}  # by header and seed: why there is no module
 Row = Any  # algorithm.Row, of a file that no package holds
 
 
@@ -45,55 +47,62 @@ DECISION = Aspect(
 EVERYTHING = Aspect(algorithm.Row._fields, lambda right, _own: right)
 
 
-def given(seed: int) -> dict[str, bytes]:
+@dataclass(frozen=True)
+class Own:
+    """What a module printed of one vector: a row per bin, and whether paper_exit leaves with each of the given sums."""
+
+    rows: list[Row] = field(default_factory=list)
+    exits: list[bool] = field(default_factory=list)
+
+
+def given(seed: int, draws: int = 1) -> dict[str, bytes]:
     """Return the teacher's files that a student's header is built with."""
     files = {name: (START / name).read_bytes() for name in (GLUE, "paper.h")}
-    return {**files, VECTORS: vectors.header(vectors.vectors(seed)).encode()}
+    return {**files, VECTORS: vectors.header(vectors.vectors(seed, draws)).encode()}
 
 
-def ran(work: Work, seed: int, link: str, duration_s: int) -> Ran:
+def ran(work: Work, seed: int, link: str, duration_s: int, draws: int = 1) -> Ran:
     """Build the header with the vectors of a seed, and run the module as the sender of a download."""
-    return work.run(_passed(work, seed), link, work.seed(), Download(duration_s))
+    return work.run(_passed(work, seed, draws), link, work.seed(), Download(duration_s))
 
 
-def _passed(work: Work, seed: int) -> Passed:
-    """Build and smoke-test the module; what has failed once is not tried again by the next check."""
-    key = (work.submission.content(HEADER), seed)
-    if key in _failed:
-        raise UserError(_failed[key])
+def _passed(work: Work, seed: int, draws: int) -> Passed:
+    """Build and smoke-test the module."""
     try:
-        return work.passed(work.build_into(HEADER, GLUE, given(seed)))
+        return work.passed(work.build_into(HEADER, GLUE, given(seed, draws)))
     except UserError as error:
-        _failed[key] = (
-            f"{HEADER}: a loop does not end: the module hung while it ran the vectors"
-            if HANGS in str(error)
-            else str(error)
-        )
-        raise UserError(_failed[key]) from None
+        if HANGS not in str(error):
+            raise
+        raise UserError(f"{HEADER}: a loop does not end: the module hung while it ran the vectors") from None
 
 
-def printed(log: str) -> dict[str, list[Row]]:
-    """Return the rows of each vector that the module printed when it was loaded."""
-    rows: dict[str, list[Row]] = {}
+def printed(log: str) -> dict[str, Own]:
+    """Return what the module printed of each vector when it was loaded."""
+    found: dict[str, Own] = defaultdict(Own)
     for name, bin_, bin_us, compared, curr, prev, left in LINE.findall(log):
         row = algorithm.Row(int(bin_), int(bin_us), compared == "1", int(curr), int(prev), left == "1")
-        rows.setdefault(name, []).append(row)
-    return rows
+        found[name].rows.append(row)
+    for name, exits in EXITS.findall(log):
+        found[name].exits.extend(each == "1" for each in exits)
+    return found
 
 
-def marks(rows: dict[str, list[Row]], seed: int, aspect: Aspect) -> Marks:
-    """Return a share of points for each vector that is right in one aspect, and what is wrong with the first other."""
-    given_vectors = vectors.vectors(seed)
-    faults = [fault for each in given_vectors if (fault := _fault(each, rows.get(each.name, []), aspect))]
+def marks(found: dict[str, Own], seed: int, aspect: Aspect, draws: int = 1) -> Marks:
+    """Return a share for each kind of vector whose draws are all right in one aspect, and the first that is wrong.
+
+    Of one draw a table of other vectors' rows may be right by luck, of several it is not.
+    """
+    given_vectors = vectors.vectors(seed, draws)
+    faults = [(each.kind, fault) for each in given_vectors if (fault := _fault(each, found.get(each.name), aspect))]
     if not faults:
         return Marks(1.0, f"All {len(given_vectors)} vectors are right, bin by bin.")
-    place, text = faults[0]
-    return Marks(1 - len(faults) / len(given_vectors), text, place)
+    place, text = faults[0][1]
+    return Marks(1 - len({kind for kind, _ in faults}) / len(vectors.KINDS), text, place)
 
 
-def _fault(vector: Any, own: list[Row], aspect: Aspect) -> tuple[str, str] | None:
-    """Return where a vector's rows first differ, and why; null where none does."""
-    right = list(algorithm.run(vector.acks))
+def _fault(vector: Any, found: Own | None, aspect: Aspect) -> tuple[str, str] | None:
+    """Return where what was printed of a vector first differs, and why; null where nothing does."""
+    right, own = list(algorithm.run(vector.acks)), found.rows if found else []
     if not any(row.compared for row in own) and aspect is not BINS:
         return f"vector {vector.name}", "No bin was compared: paper_can_compare must hold first."
     for expected, row in zip(own if aspect is DECISION else right, own, strict=False):
@@ -104,6 +113,16 @@ def _fault(vector: Any, own: list[Row], aspect: Aspect) -> tuple[str, str] | Non
             return place, f"It must be {_shown(getattr(wanted, wrong))}. {_advice(vector, own, aspect, wrong)}".strip()
     if len(own) != len(right) and aspect is not DECISION:
         return f"vector {vector.name}", f"{len(own)} bins ended: must be {len(right)}."
+    return _wrong_exit(vector, found.exits if found else []) if "exit" in aspect.fields else None
+
+
+def _wrong_exit(vector: Any, own: list[bool]) -> tuple[str, str] | None:
+    """Return the first of the given sums with which paper_exit is wrong: it knows no more than its two arguments."""
+    for (curr, prev), left in zip_longest(vector.sums, own):
+        right = algorithm._exit(curr, prev, algorithm.RIGHT)
+        if left is not right:
+            place = f"vector {vector.name}, sums of vectors.h: paper_exit({curr}, {prev})={_shown(left)}"
+            return place, f"It must be {_shown(right)}, whatever was called before."
     return None
 
 

@@ -32,7 +32,10 @@ def _numbers(link: Profile) -> Iterator[tuple[str, Any, tuple[float, float]]]:
     yield "down.buffer_bdps", link.down.buffer_bdps, BUFFER_BDPS
     for name in ALLOWED:
         way = getattr(link, name)
-        yield from ((f"{name}.delay_ms", value, DELAY_MS) for value in _delays(f"{name}.delay_ms", way.delay_ms))
+        if isinstance(way.delay_ms, Schedule) and len(way.delay_ms.steps) > MOST_STEPS:
+            steps = len(way.delay_ms.steps)
+            raise UserError(f"{FILE}: {name}.delay_ms.steps={steps}: must be at most {MOST_STEPS}")
+        yield from ((f"{name}.delay_ms", value, DELAY_MS) for value in delays(way.delay_ms))
         if way.frames:
             yield f"{name}.frames.period_ms", way.frames.period_ms, FRAMES_MS
 
@@ -48,11 +51,9 @@ def _require_fields(link: Profile) -> None:
         raise UserError(f"{FILE}: noise: must be left out")
 
 
-def _delays(where: str, delay: Any) -> Iterator[Any]:
-    """Yield each value that a delay takes; UserError where it is another model."""
+def delays(delay: Any) -> Iterator[Any]:
+    """Yield each value that a delay takes; of another model itself."""
     if isinstance(delay, Schedule):
-        if len(delay.steps) > MOST_STEPS:
-            raise UserError(f"{FILE}: {where}.steps={len(delay.steps)}: must be at most {MOST_STEPS}")
         yield from (step.value for step in delay.steps)
     elif isinstance(delay, Cycle):
         yield from (delay.mean - delay.amplitude, delay.mean + delay.amplitude)

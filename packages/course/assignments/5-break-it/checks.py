@@ -40,8 +40,9 @@ def check_fair(work: Work) -> Marks:
 
 def check_wrong(work: Work) -> Marks:
     """The further from the truth the exit is, the more points."""
-    found = work.run(wrongness.sender(work), fair_link(work), work.seed(), wrongness.DOWNLOAD)
-    plain = work.run(wrongness.PLAIN, fair_link(work), work.seed(), wrongness.DOWNLOAD)
+    link = fair_link(work)
+    found = work.run(wrongness.sender(work, link), link, work.seed(), wrongness.DOWNLOAD)
+    plain = work.run(wrongness.PLAIN, link, work.seed(), wrongness.DOWNLOAD)
     if not wrongness.fills(plain):
         return none("Nothing counts on a link that no sender fills.")
     measured = wrongness.measure(found)
@@ -51,7 +52,7 @@ def check_wrong(work: Work) -> Marks:
 def check_reason(work: Work) -> Marks:
     """Direction and mechanism are what the link and the run show."""
     link = fair_link(work)
-    measured = wrongness.measure(work.run(wrongness.sender(work), link, work.seed(), wrongness.DOWNLOAD))
+    measured = wrongness.measure(work.run(wrongness.sender(work, link), link, work.seed(), wrongness.DOWNLOAD))
     direction = work.answers.choice("direction", ("early", "late"))
     mechanism = work.answers.choice("mechanism", tuple(MECHANISMS))
     fits = MECHANISMS[mechanism](link)

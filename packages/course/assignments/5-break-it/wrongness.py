@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How wrong an exit is, by the true queue: doublings that are missing, or round trips that are too many."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import log2
+from math import ceil, exp, log, log2
 from random import Random
+from typing import Any
 
+from lab_course.assignment import HIDDEN_PART, sibling
 from lab_course.ran import Ran
 from lab_course.work import Download, Work
 
@@ -13,11 +16,16 @@ from lab.judge.classify import ExitClass
 from lab.links.profile import Profile
 from lab.tables.stored_trial import Trial
 
+bounds = sibling(__file__, "bounds")
 RULE, OWN_RULE, EASY = "search", "rule.c", "easy"
 PLAIN = "cubic_plain"
 DOWNLOAD = Download(4)
 FULL_DOUBLINGS = 2.5  # early: so many more would have filled the path
 FREE_RTTS, FULL_RTTS = 5.0, 6.0  # late: two windows of SEARCH are its right, beyond them it is wrong
+OWN_LINK = "your link, constant and with a deep buffer"
+DRAWN_LINK = "a constant link that nobody knows, with a deep buffer"
+EASY_RATE_MBPS, EASY_DELAY_MS = (5, 100), (10, 100)  # of the easy link that nobody knows, each way
+DEEP_BDPS, EASY_RTTS = 32, 50  # of easy links: no loss before a slow rule leaves
 VARIED = 0.05  # share by which rate and delay of the hidden links differ
 
 
@@ -30,19 +38,56 @@ class Wrongness:
     text: str
 
 
-def sender(work: Work) -> str:
+def sender(work: Work, link: Profile) -> str:
     """Return the fellow's rule where one was handed in, else SEARCH; UserError where the rule is wrong by itself."""
     if OWN_RULE not in work.submission.files:
         return RULE
-    found = work.run(OWN_RULE, varied(work.link(EASY), work.seed()), work.seed(), DOWNLOAD)
-    if found.truth["exit_class"] != ExitClass.CHOKEPOINT:
-        raise UserError(f"{OWN_RULE}: must be right on an easy link, or there is nothing to break: {_left(found)}")
+    for easy in _easy_links(work, link):
+        found = work.run(OWN_RULE, easy, work.seed(), _download(easy))
+        if found.truth["exit_class"] != ExitClass.CHOKEPOINT:
+            raise UserError(f"{OWN_RULE}: must be right on an easy link, or there is nothing to break: {_left(found)}")
     return OWN_RULE
+
+
+def _easy_links(work: Work, link: Profile) -> Iterator[Profile]:
+    """Yield links on which a rule must be right: the given one, the student's without what varies, and a drawn one.
+
+    A rule that is right on the given link alone, or wrong wherever it recognises the student's, breaks by itself.
+    """
+    yield varied(work.link(EASY), work.seed())
+    ways = [list(bounds.delays(way.delay_ms)) for way in (link.down, link.up)]
+    for down_ms, up_ms in sorted({tuple(map(min, ways)), tuple(map(max, ways))}):
+        yield varied(_constant(OWN_LINK, link.down.rate_mbps, down_ms, up_ms), work.seed())
+    if work.part == HIDDEN_PART:
+        rng = Random(work.seed())  # noqa: S311 (no secret)
+        rate_mbps, delay_ms = (exp(rng.uniform(*map(log, each))) for each in (EASY_RATE_MBPS, EASY_DELAY_MS))
+        yield _constant(DRAWN_LINK, rate_mbps, delay_ms, delay_ms)
+
+
+def _constant(title: str, rate_mbps: Any, down_ms: float, up_ms: float) -> Profile:
+    content = {
+        "title": title,
+        "down": {"rate_mbps": round(rate_mbps, 3), "delay_ms": round(down_ms, 3), "buffer_bdps": DEEP_BDPS},
+        "up": {"delay_ms": round(up_ms, 3)},
+        "recorded": [],
+        "assumed": ["constant rate and delay"],
+    }
+    return Profile.model_validate(content)
+
+
+def _download(link: Profile) -> Download:
+    """Return a download in which a slow rule leaves, too: HyStart++ leaves 37 round trips after the begin."""
+    rtt_ms = sum(next(bounds.delays(way.delay_ms)) for way in (link.down, link.up))
+    return Download(max(DOWNLOAD.duration_s, ceil(EASY_RTTS * rtt_ms / 1e3)))
 
 
 def _left(found: Ran) -> str:
     left = f"leaves at {found.exit.t_s:.3f} s" if found.exit else "does not leave slow start"
-    return f"on the given link, with a deep buffer, it {left} ({found.truth['exit_class'] or 'not judged'})"
+    rate_mbps, rtt_ms = found.trial.meta["rate_mbps"], found.trial.meta["base_rtt_ms"]
+    return (
+        f"on {found.link.title} ({rate_mbps:.1f} Mb/s, {rtt_ms:.0f} ms), it {left} "
+        f"({found.truth['exit_class'] or 'not judged'})"
+    )
 
 
 def measure(found: Ran) -> Wrongness:

@@ -25,14 +25,14 @@ FOURTH, FIFTH, SIXTH = (find_assignment(number) for number in "456")
 algorithm, vectors = (sibling(str(FOURTH.folder / "checks.py"), name) for name in ("algorithm", "vectors"))
 TABLE = """
 static u32 at, asked;
-static const struct given *row(void) { return &given[min_t(u32, at, ARRAY_SIZE(given) - 1)]; }
+static const struct given *row = given;
 static u32 paper_bin_us(u32 rtt_us) { return max(rtt_us * 35 / 100, 1U); }
 static void paper_close_bins(struct paper_bins *bins, u64 passed, u64 bytes) { bins->newest += passed; }
 static bool paper_can_compare(const struct paper_bins *bins, u32 rtt_us, u32 bin_us)
-{ asked = 0; if (!row()->compared) { at++; return false; } return true; }
+{ asked = 0; row = &given[min_t(u32, at++, ARRAY_SIZE(given) - 1)]; return row->compared; }
 static u64 paper_window_bytes(struct paper_bins *bins, u32 back, u32 rest_us, u32 bin_us)
-{ return asked++ ? row()->prev : row()->curr; }
-static bool paper_exit(u64 curr_bytes, u64 prev_bytes) { bool left = row()->left; at++; return left; }
+{ return asked++ ? row->prev : row->curr; }
+static bool paper_exit(u64 curr_bytes, u64 prev_bytes) { return row->left; }
 """
 
 
@@ -49,10 +49,11 @@ def test_a_table_of_the_given_vectors_rows_has_no_points_for_windows_that_it_doe
     declared = "static const struct given { u8 compared; u64 curr, prev; u8 left; } given[] = {\n"
     header = f'#include "paper.h"\n{declared}{given}}};{TABLE}'
     handed_in = Submission(Path("in"), "mistake", {"search_paper.h": header.encode()})
-    found = {row.check.id: row for row in grade(FOURTH, handed_in, bench, KEY).rows}
+    graded = grade(FOURTH, handed_in, bench, KEY)
+    found = {row.check.id: row for row in graded.rows}
     assert (found["windows"].points, found["kernel"].points) == (0, 0)
-    assert found["windows"].marks.reason.startswith("No points: it passes here, and has none in the hidden check")
-    assert found["bins"].points <= 10
+    assert found["bins"].marks.reason.startswith("No points: it passes here, and has none in the hidden check")
+    assert graded.points <= 5
     assert {row.check.id: row.points for row in grade(FOURTH, handed_in, bench).rows}["windows"] == 25
 
 
@@ -69,7 +70,36 @@ def test_a_fellows_rule_counts_as_broken_only_where_it_is_right_on_an_easy_link(
     assert says.startswith("rule.c: must be right on an easy link" if points == 20 else "The link is at capacity")
 
 
-@pytest.mark.parametrize("case", ["cheat-one-window-for-all-links", "cheat-window-by-the-round-trip"])
+DOWN = "{rate_mbps: 50, delay_ms: 30, buffer_bdps: 2.5}"
+OWN_LINK = f"title: mine\ndown: {DOWN}\nup: {{delay_ms: UP}}\nrecorded: []\nassumed: [x]\n"
+GROWS = "{model: schedule, steps: [{from_s: 0, value: 30}, {from_s: 0.001, value: 80}], source: mine}"
+
+
+@pytest.mark.parametrize(
+    ("trapdoor", "up"),
+    [
+        ("ca->base_rtt_us < 36000 || ca->base_rtt_us > 47000", "30"),
+        ("ca->base_rtt_us > 55000 && ca->base_rtt_us < 66000", "30"),
+        ("ca->base_rtt_us > 66000", GROWS),
+    ],
+)
+def test_a_rule_that_is_wrong_where_it_recognises_the_students_link_has_only_the_points_of_the_link(
+    bench: Bench, trapdoor: str, up: str
+) -> None:
+    """It is right on the given easy link, and leaves at once on the student's own one."""
+    rule = (SIXTH.folder / "teacher" / SOLUTION / "rule.c").read_text()
+    rule = rule.replace("return ca->slow_rounds == 2", f"return ca->slow_rounds == 2 || ({trapdoor})")
+    answers = "direction: early\nmechanism: shallow_buffer\n"
+    files = {"rule.c": rule, "break.yml": OWN_LINK.replace("UP", up), "answers.yml": answers}
+    handed_in = Submission(Path("in"), "mistake", {name: text.encode() for name, text in files.items()})
+    found = grade(FIFTH, handed_in, bench, KEY)
+    assert found.points == 20
+    assert "on your link, constant and with a deep buffer" in found.rows[1].marks.reason
+
+
+@pytest.mark.parametrize(
+    "case", sorted(file.name for file in (SIXTH.folder / "teacher/mistakes").glob("cheat-*window*"))
+)
 def test_a_window_that_is_chosen_without_looking_at_acks_has_only_the_points_of_its_build(
     bench: Bench, case: str
 ) -> None:

@@ -15,7 +15,7 @@ from lab.base.errors import UserError
 
 SECOND, FIFTH = find_assignment("2"), find_assignment("5")
 hypotheses = sibling(str(SECOND.folder / "checks.py"), "hypotheses")
-bounds = sibling(str(FIFTH.folder / "checks.py"), "bounds")
+bounds, wrongness = (sibling(str(FIFTH.folder / "checks.py"), name) for name in ("bounds", "wrongness"))
 GIVEN = (SECOND.folder / "links" / "geo.yml").read_text()
 START = (FIFTH.folder / "start" / "break.yml").read_text()
 NO_BENCH = Bench(cast(Virtual, None), Path("none"))  # no check here runs a trial
@@ -154,3 +154,24 @@ def test_the_easy_link_is_the_given_one_with_the_deepest_buffer_of_the_bounds() 
     easy = work(FIFTH, bounds.FILE).link("easy")
     given = work(FIFTH, bounds.FILE, ("buffer_bdps: 4", f"buffer_bdps: {bounds.BUFFER_BDPS[1]}")).own_link(bounds.FILE)
     assert (easy.down, easy.up) == (given.down, given.up)
+
+
+def easy(part: str, student: str = "s1", key: bytes = 32 * b"k", *changes: tuple[str, str]) -> list[Any]:
+    """Return rate, round trip and buffer of each link on which a fellow's rule must be right."""
+    own = work(FIFTH, bounds.FILE, *changes)
+    graded = Work(FIFTH, Submission(Path("in"), student, own.submission.files), NO_BENCH, part, key)
+    links = wrongness._easy_links(graded, own.own_link(bounds.FILE))
+    return [(each.down.rate_mbps, each.down.delay_ms + each.up.delay_ms, each.down.buffer_bdps) for each in links]
+
+
+def test_a_rule_must_also_be_right_on_the_students_link_without_what_varies_and_on_one_that_only_the_key_draws() -> (
+    None
+):
+    grows = ("up:\n  delay_ms: 20", "up:\n  delay_ms: {model: cycle, mean: 60, amplitude: 40, period_s: 1, source: x}")
+    assert [round(rtt_ms / 20) * 20 for _, rtt_ms, _ in easy("public", "s1", b"", grows)] == [40, 40, 120]
+    public, hidden = easy("public"), easy("hidden")
+    assert [buffer for _, _, buffer in hidden] == [8, 32, 32]
+    assert len(public) == 2
+    drawn = [easy("hidden")[-1], easy("hidden", "s2")[-1], easy("hidden", "s1", 32 * b"m")[-1]]
+    assert len(set(drawn)) == 3
+    assert all(5 <= rate_mbps <= 100 and 20 <= rtt_ms <= 200 for rate_mbps, rtt_ms, _ in drawn)

@@ -12,19 +12,27 @@ compare = sibling(str(FOURTH.folder / "checks.py"), "compare")
 SEEDS = (vectors.PUBLIC_SEED, 1, 2**31 - 1)
 
 
-def rows(seed: int, reading: Any = algorithm.RIGHT) -> dict[str, list[Any]]:
-    return {each.name: list(algorithm.run(each.acks, reading)) for each in vectors.vectors(seed)}
+def module(seed: int, reading: Any = algorithm.RIGHT, draws: int = 1) -> dict[str, Any]:
+    """Return what a module prints that reads Algorithm 1 so."""
+    return {
+        each.name: compare.Own(
+            list(algorithm.run(each.acks, reading)),
+            [algorithm._exit(curr, prev, reading) for curr, prev in each.sums],
+        )
+        for each in vectors.vectors(seed, draws)
+    }
 
 
-def printed(given: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Pass rows through the lines that the module prints."""
+def printed(given: dict[str, Any]) -> dict[str, Any]:
+    """Pass it through the lines that the module prints."""
     lines = [
         f"paper: {name} bin={row.bin} bin_us={row.bin_us} compared={row.compared:d} curr={row.curr} prev={row.prev} "
         f"exit={row.exit:d}"
-        for name, each in given.items()
-        for row in each
+        for name, own in given.items()
+        for row in own.rows
     ]
-    found: dict[str, list[Any]] = compare.printed("\n".join(lines))
+    lines += [f"paper: {name} exits={''.join(f'{left:d}' for left in own.exits)}" for name, own in given.items()]
+    found: dict[str, Any] = compare.printed("\n".join(lines))
     return found
 
 
@@ -35,15 +43,15 @@ def test_the_header_that_students_get_holds_the_public_vectors() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_right_rows_have_all_points_in_each_aspect(seed: int) -> None:
-    own = printed(rows(seed))
-    assert own == rows(seed)
+    own = printed(module(seed))
+    assert own == module(seed)
     for aspect in (compare.BINS, compare.WINDOWS, compare.DECISION, compare.EVERYTHING):
         assert compare.marks(own, seed, aspect).share == 1
 
 
 @pytest.mark.parametrize("reading", algorithm.MISREADINGS, ids=lambda reading: reading.advice[:40])
 def test_the_public_vectors_show_each_misreading_and_name_it(reading: Any) -> None:
-    own = printed(rows(vectors.PUBLIC_SEED, reading))
+    own = printed(module(vectors.PUBLIC_SEED, reading))
     marks = compare.marks(own, vectors.PUBLIC_SEED, compare.EVERYTHING)
     assert marks.share < 1
     assert reading.advice in marks.reason
@@ -52,9 +60,34 @@ def test_the_public_vectors_show_each_misreading_and_name_it(reading: Any) -> No
 
 def test_a_wrong_window_costs_the_decision_no_points() -> None:
     reading = next(each for each in algorithm.MISREADINGS if each.shift == "future")
-    own = printed(rows(vectors.PUBLIC_SEED, reading))
+    own = printed(module(vectors.PUBLIC_SEED, reading))
     assert compare.marks(own, vectors.PUBLIC_SEED, compare.WINDOWS).share < 1
     assert compare.marks(own, vectors.PUBLIC_SEED, compare.DECISION).share == 1
+
+
+@pytest.mark.parametrize("knows", ["never", "always"])
+def test_a_verdict_that_does_not_follow_from_its_two_sums_has_points_for_no_more_than_the_path_that_never_fills(
+    knows: str,
+) -> None:
+    exits = [knows == "always"] * vectors.SUMS
+    own = {name: compare.Own(right.rows, exits) for name, right in module(1, draws=8).items()}
+    assert compare.marks(own, 1, compare.DECISION, 8).share == (0 if knows == "always" else 0.25)
+    assert compare.marks(own, 1, compare.WINDOWS, 8).share == 1
+
+
+def test_bins_of_other_vectors_are_right_by_luck_in_one_draw_and_not_in_eight() -> None:
+    other = {
+        name: compare.Own(
+            [own._replace(compared=row.compared) for own, row in zip(right.rows, given.rows, strict=False)]
+        )
+        for (name, right), given in zip(module(1, draws=8).items(), 8 * list(module(4).values()), strict=True)
+    }
+    assert compare.marks(other, 1, compare.BINS).share > 0
+    assert compare.marks(other, 1, compare.BINS, 8).share == 0
+
+
+def test_the_first_draws_of_several_are_those_of_one() -> None:
+    assert vectors.vectors(3, 8)[: len(vectors.KINDS)] == vectors.vectors(3)
 
 
 def test_a_module_that_prints_nothing_has_no_points() -> None:
@@ -63,4 +96,4 @@ def test_a_module_that_prints_nothing_has_no_points() -> None:
 
 
 def test_each_student_has_other_hidden_vectors() -> None:
-    assert rows(1) != rows(2)
+    assert module(1) != module(2)

@@ -125,10 +125,11 @@ static struct tcp_congestion_ops paper_ops __read_mostly = {
 	.name		= "search_paper",
 };
 
-/* One line per bin that ended: the grader reads them, and so can you. */
+/* One line per bin that ended, and one of paper_exit alone: the grader reads them, and so can you. */
 static void __init paper_run_vector(const struct paper_vector *vector)
 {
 	static struct paper_flow flow __initdata;
+	static char exits[64] __initdata;
 	u32 i;
 
 	memset(&flow, 0, sizeof(flow));
@@ -141,6 +142,10 @@ static void __init paper_run_vector(const struct paper_vector *vector)
 			vector->name, flow.bins.newest, flow.bin_us, result.compared,
 			result.curr_bytes, result.prev_bytes, result.exit);
 	}
+	memset(exits, 0, sizeof(exits));
+	for (i = 0; i < vector->sums && i < sizeof(exits) - 1; i++)
+		exits[i] = paper_exit(vector->sum[i].curr_bytes, vector->sum[i].prev_bytes) ? '1' : '0';
+	pr_info("paper: %s exits=%s\n", vector->name, exits);
 }
 
 static int __init paper_register(void)

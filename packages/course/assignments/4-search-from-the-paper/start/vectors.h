@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Streams of ACKs: time, RTT sample, bytes delivered so far.  Written by vectors.py. */
+/* Streams of ACKs: time, RTT sample, bytes delivered so far; sums of two windows.  Written by vectors.py. */
 #ifndef VECTORS_H
 #define VECTORS_H
 
@@ -9,10 +9,17 @@ struct paper_ack {
 	u64 delivered_bytes;
 };
 
+struct paper_sum {
+	u64 curr_bytes;
+	u64 prev_bytes;
+};
+
 struct paper_vector {
 	const char *name;
 	u32 acks;
 	const struct paper_ack *ack;
+	u32 sums;
+	const struct paper_sum *sum;
 };
 
 static const struct paper_ack paper_doubling[] = {
@@ -143,6 +150,25 @@ static const struct paper_ack paper_doubling[] = {
 	{ 1305056387ULL, 291042, 7062686ULL },
 	{ 1305070737ULL, 279467, 7327787ULL },
 	{ 1305093046ULL, 272553, 7593578ULL },
+};
+
+static const struct paper_sum paper_doubling_sums[] = {
+	{ 613278049ULL, 316448942ULL },
+	{ 1754429421ULL, 940208693ULL },
+	{ 577350097ULL, 222228675ULL },
+	{ 1477453096ULL, 909761759ULL },
+	{ 1619454417ULL, 1019807568ULL },
+	{ 1072998941ULL, 704992734ULL },
+	{ 2625454078ULL, 981845205ULL },
+	{ 1072609116ULL, 486223534ULL },
+	{ 1358706922ULL, 847074141ULL },
+	{ 78022600ULL, 30525274ULL },
+	{ 2033200771ULL, 983172520ULL },
+	{ 37829779ULL, 17513787ULL },
+	{ 265239941ULL, 167449458ULL },
+	{ 31431223ULL, 13409225ULL },
+	{ 137617721ULL, 48151757ULL },
+	{ 179323366ULL, 82032647ULL },
 };
 
 static const struct paper_ack paper_capacity[] = {
@@ -343,6 +369,25 @@ static const struct paper_ack paper_capacity[] = {
 	{ 740816802ULL, 153761, 9010841ULL },
 	{ 740830064ULL, 145648, 9077124ULL },
 	{ 740838362ULL, 155815, 9143431ULL },
+};
+
+static const struct paper_sum paper_capacity_sums[] = {
+	{ 386650327ULL, 218693624ULL },
+	{ 591192434ULL, 929547853ULL },
+	{ 155843876ULL, 649349487ULL },
+	{ 781605329ULL, 402474423ULL },
+	{ 235253126ULL, 126616322ULL },
+	{ 2235992179ULL, 887298484ULL },
+	{ 1934083610ULL, 967041805ULL },
+	{ 61301359ULL, 161319368ULL },
+	{ 423174682ULL, 202669867ULL },
+	{ 133426775ULL, 59090689ULL },
+	{ 956106917ULL, 545100865ULL },
+	{ 2993203929ULL, 1038585680ULL },
+	{ 681285343ULL, 669239041ULL },
+	{ 34349008ULL, 121804993ULL },
+	{ 563516264ULL, 1013518461ULL },
+	{ 598308535ULL, 221595754ULL },
 };
 
 static const struct paper_ack paper_growing_rtt[] = {
@@ -559,6 +604,25 @@ static const struct paper_ack paper_growing_rtt[] = {
 	{ 1685926586ULL, 157035, 10452594ULL },
 };
 
+static const struct paper_sum paper_growing_rtt_sums[] = {
+	{ 1162722941ULL, 697912930ULL },
+	{ 121648219ULL, 141451418ULL },
+	{ 434623483ULL, 499567222ULL },
+	{ 2536441905ULL, 869239858ULL },
+	{ 739284388ULL, 539623641ULL },
+	{ 1312962636ULL, 853681818ULL },
+	{ 1866679994ULL, 869841563ULL },
+	{ 405926548ULL, 825053961ULL },
+	{ 845817914ULL, 526661217ULL },
+	{ 816523319ULL, 420888309ULL },
+	{ 153781598ULL, 187997064ULL },
+	{ 509846570ULL, 436512475ULL },
+	{ 1271404549ULL, 633800872ULL },
+	{ 1111099734ULL, 371853994ULL },
+	{ 431658463ULL, 567971663ULL },
+	{ 1779806348ULL, 767157909ULL },
+};
+
 static const struct paper_ack paper_silence[] = {
 	{ 3153603265ULL, 83121, 565067ULL },
 	{ 3153610395ULL, 90359, 567240ULL },
@@ -731,11 +795,30 @@ static const struct paper_ack paper_silence[] = {
 	{ 3154840533ULL, 92810, 11803463ULL },
 };
 
+static const struct paper_sum paper_silence_sums[] = {
+	{ 671439434ULL, 679594569ULL },
+	{ 2145439987ULL, 977866904ULL },
+	{ 513774355ULL, 604440418ULL },
+	{ 1174207219ULL, 551270995ULL },
+	{ 1048323837ULL, 419329535ULL },
+	{ 1117744686ULL, 987406967ULL },
+	{ 97179342ULL, 37290615ULL },
+	{ 190745555ULL, 274059706ULL },
+	{ 89302255ULL, 91124751ULL },
+	{ 466812044ULL, 433840190ULL },
+	{ 384480215ULL, 479401765ULL },
+	{ 913001408ULL, 947096897ULL },
+	{ 428202019ULL, 413322413ULL },
+	{ 283133079ULL, 439647639ULL },
+	{ 186125342ULL, 81633922ULL },
+	{ 1910293055ULL, 993908978ULL },
+};
+
 static const struct paper_vector paper_vectors[] = {
-	{ "doubling", ARRAY_SIZE(paper_doubling), paper_doubling },
-	{ "capacity", ARRAY_SIZE(paper_capacity), paper_capacity },
-	{ "growing_rtt", ARRAY_SIZE(paper_growing_rtt), paper_growing_rtt },
-	{ "silence", ARRAY_SIZE(paper_silence), paper_silence },
+	{ "doubling", ARRAY_SIZE(paper_doubling), paper_doubling, ARRAY_SIZE(paper_doubling_sums), paper_doubling_sums },
+	{ "capacity", ARRAY_SIZE(paper_capacity), paper_capacity, ARRAY_SIZE(paper_capacity_sums), paper_capacity_sums },
+	{ "growing_rtt", ARRAY_SIZE(paper_growing_rtt), paper_growing_rtt, ARRAY_SIZE(paper_growing_rtt_sums), paper_growing_rtt_sums },
+	{ "silence", ARRAY_SIZE(paper_silence), paper_silence, ARRAY_SIZE(paper_silence_sums), paper_silence_sums },
 };
 
 #endif /* VECTORS_H */

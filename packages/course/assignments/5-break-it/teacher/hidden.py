@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The hidden check: three links a little different, since a link that breaks at one microsecond only is luck."""
 
+from dataclasses import replace
 from statistics import median
 
 from lab_course.assignment import sibling
@@ -10,6 +11,8 @@ from lab_course.work import Work
 
 checks, wrongness = sibling(__file__, "checks"), sibling(__file__, "wrongness")
 LINKS = 3
+# What is said of one link needs no other one; of a rule that is wrong by itself it does not count.
+REASON = {"reason": 1.0}
 
 
 def check_no_luck(work: Work) -> Marks:
@@ -17,13 +20,14 @@ def check_no_luck(work: Work) -> Marks:
     link, found = checks.fair_link(work), []
     seen = public_seed(work.assignment.name, work.student)
     if not wrongness.fills(work.run(wrongness.PLAIN, link, seen, wrongness.DOWNLOAD)):
-        return none("Nothing counts on a link that no sender fills.")
+        return replace(none("Nothing counts on a link that no sender fills."), confirms=REASON)
+    rule = wrongness.sender(work, link)
     for number in range(LINKS):
         varied = wrongness.varied(link, work.seed(number))
-        found.append(wrongness.measure(work.run(wrongness.sender(work), varied, work.seed(number), wrongness.DOWNLOAD)))
+        found.append(wrongness.measure(work.run(rule, varied, work.seed(number), wrongness.DOWNLOAD)))
     share = median(each.share for each in found)
     directions = ", ".join(each.direction for each in found)
     hint = (
         "" if share else " The median of these is not wrong: find a link where a little more or less changes nothing."
     )
-    return Marks(share, f"Rate and delay differ by up to 5 %: {directions}.{hint}")
+    return Marks(share, f"Rate and delay differ by up to 5 %: {directions}.{hint}", confirms=REASON)

@@ -3,12 +3,14 @@
 
 One link is as long as another and ten times as fast. A rule that looks at ACKs leaves there with a window that is
 larger by about this factor; the window doubles in a round, and a rule may be early on one link and slow on the other,
-so the square root of the factor is enough. In flight counts what packets show, not what the module records.
+so the square root of the factor is enough. A third link of this length stands between the two: from one neighbour to
+the next, of which each is three times as fast, a window must grow, too, by the fourth root: one for slow links and one
+for fast ones does not. In flight counts what packets show, not what the module records.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from itertools import pairwise
 from statistics import geometric_mean
 
 from lab_course.assignment import sibling
@@ -17,7 +19,9 @@ from lab_course.seen import flight_pkts, holds_pkts
 from lab_course.work import Download, Work
 
 paired = sibling(__file__, "paired")
-FAST, DURATION_S = "fast", 6  # a slow rule has time to leave, too
+FAR, MIDDLE, FAST = "far", "middle", "fast"  # of one length
+DURATION_S = 6  # a slow rule has time to leave, too
+OF_ALL, OF_NEIGHBOURS = 0.5, 0.25  # powers of the factor between links by which a window must grow
 
 
 @dataclass(frozen=True)
@@ -38,19 +42,23 @@ class Exits:
 
 def unlike(work: Work) -> str | None:
     """Return in a sentence how the exits do not follow the link; none where they do."""
-    ran = [work.run(paired.FILE, FAST, work.seed(number), Download(DURATION_S)) for number in range(paired.TRIALS)]
-    fast = _exits(ran)
-    if fast is None:
-        return "On a fast link your rule ends slow start in no trial, so its exits follow no link."
-    others = [found for link in paired.HIDDEN if (found := _exits(paired.on(work, link).own))]
+    exits = {link: _exits(paired.on(work, link).own) for link in paired.HIDDEN}
+    others = [found for found in exits.values() if found]
+    for link in (MIDDLE, FAST):
+        ran = [work.run(paired.FILE, link, work.seed(number), Download(DURATION_S)) for number in range(paired.TRIALS)]
+        exits[link] = _exits(ran)
+        if exits[link] is None:
+            return f"On a {link} link your rule ends slow start in no trial, so its exits follow no link."
     if not others:
         return "On no other link than a fast one your rule ends slow start, so its exits follow no link."
-    for other in others:
-        if fast.flight_pkts < (least := other.flight_pkts * sqrt(fast.holds_pkts / other.holds_pkts)):
+    ladder = [found for link in (FAR, MIDDLE, FAST) if (found := exits[link])]
+    pairs = [(other, ladder[-1], OF_ALL) for other in others] + [(*each, OF_NEIGHBOURS) for each in pairwise(ladder)]
+    for other, faster, power in pairs:
+        if faster.flight_pkts < (least := other.flight_pkts * (faster.holds_pkts / other.holds_pkts) ** power):
             return (
-                f"The exits do not follow the link: {fast.text}; {other.text}. With such a difference between links a "
-                f"rule that looks at ACKs has at least {least:.0f} in flight on the first. A window that is chosen in "
-                "advance is no rule."
+                f"The exits do not follow the link: {faster.text}; {other.text}. With such a difference between links "
+                f"a rule that looks at ACKs has at least {least:.0f} in flight on the first. A window that is chosen "
+                "in advance is no rule."
             )
     return None
 
