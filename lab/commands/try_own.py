@@ -41,6 +41,7 @@ from lab.schema.cca import Cca
 from lab.senders.named import by_name, own_senders
 
 AGAINST = "cubic,search,bbr"
+NEEDED = ("lab.runs.pool", "lab.report.compare.explained")  # by workers, which import it while the module is built
 BROUGHT = ".yml"  # a file of senders that exist already, and not of code that is built
 
 
@@ -109,7 +110,7 @@ def _try_sources(request: TryRequest, course: Course, options: RunOptions, conso
     first_use.refuse(rivals, choice.backend)
     sources = [source for path in request.sources for source in read_sources(path)]
     virtual = prepare(Recipe(), console)
-    pool.start(min(options.workers, len(chosen) * (len(sources) + len(rivals))), ("lab.runs.pool",))  # while it builds
+    pool.start(min(options.workers, len(chosen) * (len(sources) + len(rivals))), NEEDED)
     under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)
     tested = _tested(request, sources, under, console)
     settings = {"kernel": None if under is virtual else under.digest, "first_window_pkts": request.first_window_pkts}
