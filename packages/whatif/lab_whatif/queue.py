@@ -14,8 +14,8 @@ THRESHOLD_ABOVE = (
     1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
 )
 NEAR_END, MOST_ELSEWHERE = 0.75, 0.25  # of the largest queue, where a tail drops; share of losses that are not there
-# What a tail drops has met the largest queue, within these bounds; an AQM drops most below, where others get in. At the
-# sender a capture shows together what one ACK covers.
+# What a tail drops has met the largest queue, within these bounds (chosen over ten captures of tail drop); an AQM drops
+# most below, where others get in. At the sender a capture shows together what one ACK covers.
 END_PKTS, END_SHARE, LEAST_AT_END, TOGETHER_PCT = 2, 0.05, 0.5, 95
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 LEAST_DROPS = 5  # by which a probability is stated
