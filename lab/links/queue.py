@@ -62,7 +62,8 @@ def _restored(fields: dict[str, Any]) -> QueueModel:
 
 def _model(name: str, kind: Kind) -> type[QueueModel]:
     fields = [setting.field for setting in kind.settings if setting.field]
-    definitions: dict[str, Any] = {field.name: (_type(field), field.default) for field in fields}
+    defaults = {each.name: ... if each.default is None and not each.optional else each.default for each in fields}
+    definitions: dict[str, Any] = {field.name: (_type(field), defaults[field.name]) for field in fields}
     definitions = {"kind": (Literal[name], ...)} | definitions
     model: type[QueueModel] = create_model(name, __base__=QueueModel, __doc__=kind.queue, **definitions)
     return model
@@ -71,7 +72,7 @@ def _model(name: str, kind: Kind) -> type[QueueModel]:
 def _type(field: qdisc_kind.Field) -> Any:
     """Return a field's annotation: a whole number may stand for a fraction, but not the other way round."""
     bounded: Any = Annotated[field.type, Field(strict=field.type is not float, **field.bounds)]
-    return bounded | None if field.default is None else bounded
+    return bounded | None if field.optional else bounded
 
 
 MODELS = {name: _model(name, kinds.find(name)) for name in kinds.names() if kinds.find(name).queue}

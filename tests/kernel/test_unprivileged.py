@@ -172,6 +172,7 @@ def test_where_ptrace_is_forbidden_one_line_states_it_and_doctor_names_it(tmp_pa
     assert any(line.startswith("MISSING  ptrace") for line in done.stdout.splitlines())
 
 
+MANY = 2000  # functions
 OPTIONS = ("--links", "wired", "--against", "cubic", "--trials", "1", "--duration", "2", "--jobs", "1")
 BUILDING = "tmp/search-lab-scratch-*/work/guest/own/own/own.c"
 
@@ -214,8 +215,9 @@ def test_a_build_error_is_named_as_everywhere(tmp_path: Path, environment: dict[
 def ended_build(
     request: pytest.FixtureRequest, tmp_path: Path, environment: dict[str, str]
 ) -> "tuple[subprocess.Popen[str], Path]":
-    """A command that is ended while its module is built in a virtual kernel."""
-    words = ("try", str(written(tmp_path, source())), *OPTIONS)
+    """A command that is ended while its module is built in a virtual kernel, which takes it some seconds."""
+    slow = "".join(f"int f{n}(int a);\nint f{n}(int a) {{ return a / {n + 1}; }}\n" for n in range(MANY))
+    words = ("try", str(written(tmp_path, source(code=slow))), *OPTIONS)
     process = start(tmp_path / "results", *words, LAB_SANDBOX="none", **environment)
     wait_for(lambda: list(tmp_path.glob(BUILDING)), "build", 5 * ENOUGH_S)
     end(process, request.param)

@@ -230,10 +230,10 @@ def test_the_mean_of_clipped_values_is_that_of_many_samples(least: float, most: 
 @pytest.mark.parametrize("name", QUEUES)
 def test_a_queue_has_the_defaults_of_its_table_and_requires_what_has_none(name: str) -> None:
     fields = [setting.field for setting in kinds.find(name).settings if setting.field]
-    required = {field.name for field in fields if field.default is ...}
+    required = {field.name for field in fields if field.default is None and not field.optional}
     model = QUEUES[name]
     assert {each for each, info in model.model_fields.items() if info.is_required()} == {"kind"} | required
-    defaults = {field.name: field.default for field in fields if field.default is not ...}
+    defaults = {field.name: field.default for field in fields if field.name not in required}
     assert {each: model.model_fields[each].default for each in defaults} == defaults
     with pytest.raises(ValidationError, match="no_such_field"):
         queue(name, no_such_field=1)

@@ -32,12 +32,13 @@ class Bottleneck(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of a profile's queue: it must be given where its default is `...`, and may be null where that is None."""
+    """A field of a profile's queue; it must be given where it has no default, unless it is optional: then it is null."""
 
     name: str
     type: type  # bool, int or float
-    default: Any = ...
+    default: float | None = None
     bounds: Mapping[str, Any] = {}  # ge, gt, le, lt
+    optional: bool = False
 
 
 Source = Callable[[Values, Bottleneck], Any]  # of a spec's value
@@ -154,13 +155,17 @@ def spec_of(name: str, kind: Kind, values: Values, at: Bottleneck) -> Spec:
     return spec
 
 
-# Of a queue that the kernel counts in packets: the full frames of the buffer.
 WHOLE_FRAMES = Setting(
     "limit_pkts",
     "limit",
-    field=Field("limit_pkts", int, None, PACKETS),  # fewer of them (lab/links/draw.py)
+    field=Field("limit_pkts", int, None, PACKETS, optional=True),  # fewer of them (lab/links/draw.py)
     value=lambda _, at: at.buffer_bytes // at.frame_bytes,
 )
+
+
+def limit_pkts() -> Setting:
+    """Define the limit of a queue that the kernel counts in packets: the full frames of the buffer."""
+    return WHOLE_FRAMES
 
 
 def duration(tc: str, default_ms: float, slack_us: float = 0) -> Setting:

@@ -4,19 +4,19 @@
 from lab.node.qdiscs.qdisc_kind import (
     CODEL_SLACK_US,
     ECN,
-    WHOLE_FRAMES,
     Field,
     Setting,
     TcKind,
     constant,
     duration,
+    limit_pkts,
     switch,
 )
 
 GAIN = {"ge": 0, "le": 32}
 KIND = TcKind(
     (
-        WHOLE_FRAMES,
+        limit_pkts(),
         duration("target", 15.0, CODEL_SLACK_US),
         duration("tupdate", 15.0, CODEL_SLACK_US),
         Setting("alpha", "alpha", field=Field("alpha", int, 2, GAIN)),

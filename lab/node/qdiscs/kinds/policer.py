@@ -7,12 +7,12 @@ MOST_BURST_BYTES = 10**9
 KIND = NetlinkKind(
     (
         Attribute("limit_bytes", 2, "I", value=buffer_bytes),
-        Attribute("burst_bytes", 3, "I", field=Field("burst_bytes", int, ..., {"ge": 1514, "le": MOST_BURST_BYTES})),
+        Attribute("burst_bytes", 3, "I", field=Field("burst_bytes", int, None, {"ge": 1514, "le": MOST_BURST_BYTES})),
         Attribute(
             "rate_bps",
             4,
             "Q",
-            field=Field("rate_mbps", float, ..., {"ge": 0.001, "le": 10_000}),
+            field=Field("rate_mbps", float, None, {"ge": 0.001, "le": 10_000}),
             value=lambda values, _: round(values["rate_mbps"] * 1e6),
         ),
     ),

@@ -44,8 +44,8 @@ def _average_fits(values: Values) -> bool:
 KIND = TcKind(
     (
         Setting("limit_bytes", "limit", value=buffer_bytes),
-        Setting("min_bytes", "min", field=Field("min_share", float, ..., SHARE), value=share_of_buffer("min_share")),
-        Setting("max_bytes", "max", field=Field("max_share", float, ..., SHARE), value=share_of_buffer("max_share")),
+        Setting("min_bytes", "min", field=Field("min_share", float, None, SHARE), value=share_of_buffer("min_share")),
+        Setting("max_bytes", "max", field=Field("max_share", float, None, SHARE), value=share_of_buffer("max_share")),
         Setting("avpkt_bytes", "avpkt", json=None, value=constant(FRAME_BYTES)),
         Setting("burst_pkts", "burst", json=None, value=_burst_pkts),
         Setting(

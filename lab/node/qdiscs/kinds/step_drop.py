@@ -11,7 +11,7 @@ KIND = NetlinkKind(
             "threshold_bytes",
             3,
             "I",
-            field=Field("threshold_share", float, ..., SHARE),
+            field=Field("threshold_share", float, None, SHARE),
             value=share_of_buffer("threshold_share"),
         ),
         Attribute(
@@ -21,7 +21,7 @@ KIND = NetlinkKind(
             "drop_ppm",
             encode=lambda pct: round(pct * PPM_PER_PCT),
             decode=lambda ppm: ppm / PPM_PER_PCT,
-            field=Field("drop_pct", float, ..., {"ge": 0, "le": 100}),
+            field=Field("drop_pct", float, None, {"ge": 0, "le": 100}),
         ),
         Attribute("seed", 5, "Q", value=lambda _, at: at.seed),
     ),
