@@ -32,7 +32,7 @@ class Bottleneck(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of a profile's queue; it must be given where it has no default, unless it is optional: then it is null."""
+    """A field of a profile's queue: it must be given where it has no default, and may be null where it is optional."""
 
     name: str
     type: type  # bool, int or float
