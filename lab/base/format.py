@@ -25,8 +25,13 @@ def few(hits: int, trials: int) -> str:
     return f"{hits} of {trials}" if trials < FEW else f"{100 * hits / trials:.0f} %"
 
 
-def trials_text(count: int, name: str = "trial") -> str:
-    """Name a number of trials, or of what else has a name."""
+def trials_text(count: int) -> str:
+    """Name a number of trials."""
+    return counted(count, "trial")
+
+
+def counted(count: int, name: str) -> str:
+    """Name a number of things; `name` is that of one."""
     return f"1 {name}" if count == 1 else f"{count} {name}s"
 
 

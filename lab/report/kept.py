@@ -20,7 +20,7 @@ from lab.tables.digests import digest_of
 
 FOLDER = "reports"  # of the cache
 MOST_RECORDS = 2000  # of some kB each; the oldest go first
-LIBRARIES = ("jinja2", "matplotlib", "numpy", "polars", "rich")
+LIBRARIES = ("jinja2", "matplotlib", "numpy", "polars", "rich", "scipy")
 ADDITIONS = ("LAB_FIGURES", "LAB_RULES", "LAB_WORKLOADS")
 SOURCES = (".py", ".j2", ".css", ".js", ".mplstyle", ".yml")
 
@@ -63,7 +63,7 @@ def _same(folder: Path, key: str) -> dict[str, dict[str, str]] | None:
         same = record["key"] == key and all(
             not file.is_symlink() and digest_of(file) == digest for file, digest in files.items()
         )
-        return record if same and isinstance(record["printed"], dict) else None
+        return record if same and all(isinstance(text, str) for text in record["printed"].values()) else None
     except (OSError, UserError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -33,7 +33,7 @@ def write_answered(
 ) -> list[Path]:
     """Write the report of an answered run; one that was made from the same before is left as it is.
 
-    basis: of before the answer. watched: sees each part when it is drawn. printed: as of kept.keep.
+    basis: read before the run was judged. watched: sees each part when it is drawn. printed: as in kept.keep.
     """
     folder = basis.run_dir
     files = kept.kept(folder, basis.key)

@@ -27,8 +27,8 @@ from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.senders.ways import own_file, way_of
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.qdisc import SAMPLE_EVENT
+from lab.tables.tcp_headers import ETHERNET_BYTES
 
-ETHERNET_BYTES = 14  # a frame's header, which a qdisc counts
 HEADERS_BYTES = 52  # of a segment: IP (20), TCP (20) and timestamps (12)
 MSS_BYTES = 1448  # with the usual MTU of 1500; a trial's own is mss_bytes() of its experiment
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"

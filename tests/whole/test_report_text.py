@@ -211,6 +211,16 @@ def test_an_answer_is_printed_again_without_a_judgement_where_nothing_changed(
     assert (before.getvalue() == after.getvalue()) == is_same
 
 
+def test_a_damaged_trial_is_refused_where_its_report_is_there(run: Path) -> None:
+    report(run, None, terminal()[0])
+    with (run / "trials" / "search-002" / "acks.parquet").open("a") as file:
+        file.write("x")
+    console, text = terminal()
+    with pytest.raises(UserError, match=r"search-002/acks\.parquet: sha256="):
+        report(run, None, console)
+    assert not text.getvalue()
+
+
 def test_a_bar_counts_in_a_terminal_and_leaves_no_line_in_a_file() -> None:
     for is_terminal in (True, False):
         console, text = terminal(is_terminal=is_terminal)

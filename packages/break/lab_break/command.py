@@ -15,7 +15,7 @@ from rich.console import Console
 from lab.base import sandbox_mode
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
-from lab.base.format import trials_text
+from lab.base.format import counted, trials_text
 from lab.base.scratch import scratch_folder
 from lab.base.workers import one_pool
 from lab.commands.lines import say, show_path
@@ -119,7 +119,7 @@ def finds(request: Request, found: Searched) -> list[int]:
 def _line(request: Request, found: Searched, ran: int, spent_s: float) -> str:
     worst = "no value" if found.worst is None else shown(request, found.worst.value)
     speed = f"{trials_text(ran)} run, {ran / spent_s * S_PER_H:.0f}/h, optimiser {found.optimiser_s / spent_s:.1%}"
-    tried = f"{len(found.tried)} of {trials_text(request.points, 'link')}"
+    tried = f"{len(found.tried)} of {counted(request.points, 'link')}"
     return f"{tried}: worst {worst}; finds: {len(finds(request, found))}; {speed}"
 
 
@@ -135,7 +135,7 @@ def _announce(request: Request, island: int | None, options: RunOptions, console
     takes = about(minutes(request.bounds.title, trials, request.bounds.duration_s, options.workers))
     senders, part = ", ".join(request.senders), f", island {island} of {request.islands}" if island else ""
     say(console, f"the worst of {request.bounds.title} for {request.sender}: {request.measure.meaning}")
-    links = trials_text(request.points * (1 if island else request.islands), "link")
+    links = counted(request.points * (1 if island else request.islands), "link")
     count = f"{trials_text(trials)} ({links} of {request.bounds.duration_s} s{part}, each with {senders})"
     say(console, f"budget: {count}, then some 50 links to shrink what is found")
     say(console, f"at most {takes}: less where stored; results in {request.folder}")
@@ -156,7 +156,7 @@ def _conclude(request: Request, searched: Searched, bench: Bench, console: Conso
         parts = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
         say(console, f"what sets the worst links apart: {parts}")
     show_path(console, "map", request.folder / "map.svg")
-    say(console, f"worst of {trials_text(len(searched.tried), 'link')}: {shown(request, worst.value)}")
+    say(console, f"worst of {counted(len(searched.tried), 'link')}: {shown(request, worst.value)}")
     if worst.value <= request.measure.find:
         say(console, f"no find: one begins above {request.measure.find:g} {request.measure.unit}")
         return
