@@ -42,10 +42,18 @@ LINKS: dict[str, dict[str, Any]] = {
     "lte-verizon": {"duration_s": 15},
     "wifi-strong-wan": {"duration_s": 5},
     "wired-clean": {"duration_s": 10},
+    "docsis-pie": {"duration_s": 10},
+    "home-fq_codel": {"duration_s": 10},
+    "wired-red": {"duration_s": 10},
     "wired-rival": {"duration_s": 10, "topology": "dumbbell", "rival": "cubic"},  # cross traffic, which a capture hides
 }
+RED = "queue: {kind: red, min_share: 0.2, max_share: 0.6, probability: 0.1}, "
 # WiFi behind a path whose RTT time stamps of 1 ms can measure: behind one of 3 ms each capture is refused.
-PROFILES = {"wifi-strong-wan": ("wifi-strong", 10), "wired-rival": ("wired-clean", 20)}  # extends, one-way delay in ms
+PROFILES = {  # extends, one-way delay in ms, what else its bottleneck has
+    "wifi-strong-wan": ("wifi-strong", 10, ""),
+    "wired-red": ("wired-clean", 20, RED),
+    "wired-rival": ("wired-clean", 20, ""),
+}
 ORIGINALS, OTHERS = ("cubic", "cubic_plain"), ("search", "search9", "hystartpp", "bbr")
 TIMES = ("1 MB", "5 MB", "20 MB")
 
@@ -79,8 +87,8 @@ def trials(link: str, draws: int, folder: Path, console: Console) -> list[Trial]
 
 def _written(link: str, folder: Path) -> Path:
     """Write the profile of a link that is none of the lab's."""
-    base, delay_ms = PROFILES[link]
-    ways = f"down: {{delay_ms: {delay_ms}}}\nup: {{delay_ms: {delay_ms}}}\n"
+    base, delay_ms, more = PROFILES[link]
+    ways = f"down: {{{more}delay_ms: {delay_ms}}}\nup: {{delay_ms: {delay_ms}}}\n"
     file = folder / f"{link}.yml"
     lists = "recorded: []\nassumed: [the path's length]\n"
     file.write_text(f"title: {link}\nextends: {base}\n{ways}{lists}", encoding="utf-8")

@@ -18,7 +18,7 @@ from lab_whatif import files, logs, refuse, shown
 from lab_whatif.counterfactual import Case, Range
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged, refuse_all
-from lab_whatif.link import VARIANTS, profile, written
+from lab_whatif.link import UNDER_CODEL, VARIANTS, Variant, profile, written
 from lab_whatif.measures import Measures, measured
 from lab_whatif.page import PAGE, write_page
 from lab_whatif.replay import Bench, Emulated
@@ -73,7 +73,8 @@ class Request:
 class Replayed:
     """The original on the links that fit, and its verdict on each."""
 
-    links: dict[str, Path]  # that fit
+    variants: tuple[Variant, ...]  # that were tried last
+    links: dict[str, Path]  # of those that fit
     original: dict[str, Emulated]
     every: list[Emulated]  # on those that fit, or where none does on all
     compared: dict[str, list[Compared]]  # of all links
@@ -110,11 +111,12 @@ def answer(request: Request, console: Console) -> None:
     runs = _others(request, replayed, bench)
     ranges = [row for sender in runs for row in _of_sender(sender, inferred, recorded, replayed, runs[sender])]
     compared = together([replayed.compared[name] for name in replayed.links or replayed.compared])
-    sentences = list(shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)))
+    sentences = list(shown.sentences(request.was, request.others, compared, ranges, _where(replayed)))
     files.write_numbers(request.folder, request.was, compared, ranges)
     lines = {f"{request.was}, replayed": replayed.every, **runs}
     pictured = {name: [each.measures for each in trials] for name, trials in lines.items()}
-    write_page(request.folder, sentences, inferred, recorded, pictured, compared, ranges, notes)
+    assumed = [*notes, *(f"Link {each.name}: {'; '.join(each.assumed)}." for each in replayed.variants)]
+    write_page(request.folder, sentences, inferred, recorded, pictured, compared, ranges, assumed)
     for line in sentences:
         say(console, line)
     shown.show_tables(compared, ranges, console)
@@ -137,20 +139,40 @@ def _bounded(request: Request, log: Recording, console: Console) -> None:
     show_path(console, "files", request.folder)
 
 
+def _where(replayed: Replayed) -> str | None:
+    """Return in words on what links the original fits; nothing where it does not."""
+    if not replayed.links:
+        return None
+    return "this link under CoDel" if replayed.variants is UNDER_CODEL else "this link"
+
+
 def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> Replayed:
-    """Replay the original on links that the capture does not distinguish."""
+    """Replay the original on links that the capture does not distinguish; where none fits, on the same under CoDel."""
+    found = _replayed_on(VARIANTS, request, inferred, recorded, bench)
+    if not found.links and inferred.buffer.losses:
+        under_codel = _replayed_on(UNDER_CODEL, request, inferred, recorded, bench)
+        found = under_codel if under_codel.links else found
+    best = next(iter(found.links), found.variants[0].name)
+    shutil.copyfile(_file(request, best), request.folder / files.LINK)
+    return found
+
+
+def _replayed_on(
+    variants: tuple[Variant, ...], request: Request, inferred: Inferred, recorded: Measures, bench: Bench
+) -> Replayed:
     was = cast("str", request.was)
     links = {
-        each.name: written(request.folder / f"link-{each.name}.yml", profile(inferred, each, recorded.begin_s))
-        for each in VARIANTS
+        each.name: written(_file(request, each.name), profile(inferred, each, recorded.begin_s)) for each in variants
     }
     originals = {name: runs[was] for name, runs in bench.run(links, [was]).items()}
     compared = {name: compare(recorded, each) for name, each in originals.items()}
     kept = {name: file for name, file in links.items() if fits(compared[name])}
-    best = links[next(iter(kept), VARIANTS[0].name)]
-    shutil.copyfile(best, request.folder / files.LINK)
     every = [originals[name] for name in kept or links]
-    return Replayed(kept, {name: originals[name] for name in kept}, every, compared)
+    return Replayed(variants, kept, {name: originals[name] for name in kept}, every, compared)
+
+
+def _file(request: Request, link: str) -> Path:
+    return request.folder / f"link-{link}.yml"
 
 
 def _others(request: Request, replayed: Replayed, bench: Bench) -> dict[str, list[Emulated]]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Links that a capture does not distinguish, as profiles that `lab run --profile` takes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,8 @@ ABOVE = 1.05  # times what passed: a link without a backlog carried more
 SEEN_PCT = 95  # percentile of the known rates that stands for the highest: the highest step is the grain of packets
 FEWEST_LOSSES = 3  # by which a random loss is stated
 HIDDEN_PCT = 0.001
+CODEL = {"kind": "codel", "target_ms": 5, "interval_ms": 100}  # RFC 8289, section 4.4; Linux's fq_codel, per flow
+CODEL_BYTES = 10240 * 1514  # RFC 8290, section 5.2.3: the limit of fq_codel, in full frames
 SOURCE = "inferred from the capture (lab whatif); evidence.json has each number's bound"
 RECORDED = "capacity where backlogged, base RTT, buffer and the ACKs' waits: evidence.json"
 RUNS = "whatif-"  # how the names of runs on these links begin
@@ -33,6 +35,7 @@ class Variant:
     ack: Literal["early", "middle", "late"]  # within the bounds of each ACK's arrival
     step_factor: float = 1.0
     room: float = ROOM
+    is_codel: bool = False  # what was lost was dropped by CoDel
 
     @property
     def assumed(self) -> list[str]:
@@ -41,10 +44,12 @@ class Variant:
             "highest": f"the {SEEN_PCT}th percentile of the known rates",
             "nearest": "the nearest known rate, and above what passed",
         }
+        law = f"CoDel drops after {CODEL['target_ms']} ms of waiting for {CODEL['interval_ms']} ms (RFC 8289)"
+        end = f"a buffer whose end was not seen holds {self.room:g} times the largest queue"
         return [
             f"rate where there was no backlog: {fills[self.fill]}",
             f"each ACK's arrival within its bounds: {self.ack}",
-            f"a buffer whose end was not seen holds {self.room:g} times the largest queue",
+            law if self.is_codel else end,
             "no other traffic than what the rate already contains; the way down is constant without a queue",
         ]
 
@@ -56,6 +61,7 @@ VARIANTS = (
     Variant("d", "highest", "early", step_factor=2.0),
     Variant("e", "highest", "middle", step_factor=0.5),
 )
+UNDER_CODEL = tuple(replace(each, name=f"{each.name}-codel", is_codel=True) for each in VARIANTS)
 
 
 def profile(inferred: Inferred, variant: Variant, begin_s: float) -> dict[str, Any]:
@@ -68,8 +74,9 @@ def profile(inferred: Inferred, variant: Variant, begin_s: float) -> dict[str, A
         "delay_ms": round(half_ms, 3),
         **_queue(inferred, variant),
     }
-    if inferred.buffer.random_loss_pct > HIDDEN_PCT and inferred.buffer.losses >= FEWEST_LOSSES:
-        down["loss_pct"] = round(inferred.buffer.random_loss_pct, 4)
+    found = inferred.buffer
+    if not variant.is_codel and found.random_loss_pct > HIDDEN_PCT and found.losses >= FEWEST_LOSSES:
+        down["loss_pct"] = round(found.random_loss_pct, 4)
     waits_ms = half_ms + up_waits_s(inferred, variant, step_s) * 1e3
     return {
         "title": f"The link of {inferred.name}, {variant.name}",
@@ -126,10 +133,13 @@ def up_waits_s(inferred: Inferred, variant: Variant, step_s: float) -> NDArray[n
 
 def _queue(inferred: Inferred, variant: Variant) -> dict[str, Any]:
     found = inferred.buffer
+    with_room = max(round(found.most_queued_bytes * variant.room), 2 * inferred.mss_bytes + 200)
+    if variant.is_codel:
+        return {"buffer_bytes": max(with_room, CODEL_BYTES), "queue": CODEL}
     if found.kind == "tail":
         return {"buffer_bytes": found.bytes}
     if found.kind == "at least":
-        return {"buffer_bytes": max(round(found.most_queued_bytes * variant.room), 2 * inferred.mss_bytes + 200)}
+        return {"buffer_bytes": with_room}
     size_bytes = max(2 * found.bytes, found.most_queued_bytes)
     share, drop_pct = found.bytes / size_bytes, found.drop_pct
     if drop_pct is None:

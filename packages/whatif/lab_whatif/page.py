@@ -13,7 +13,6 @@ from lab.figures.style import key_above, panels
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
-from lab_whatif.link import VARIANTS
 from lab_whatif.measures import STEP_S, Measures
 from lab_whatif.shown import number, span
 from lab_whatif.verdict import Compared
@@ -33,7 +32,7 @@ def write_page(
     lines: Lines,
     compared: list[Compared],
     ranges: list[Range],
-    notes: list[str],
+    assumed: Sequence[str],
 ) -> None:
     """Write the page."""
     verdict = [
@@ -56,8 +55,7 @@ def write_page(
         "<h2>The link</h2>",
         _table(("Number", "Value", "Low", "High", "Unit", "Reason"), numbers),
         "<h2>Assumed</h2>",
-        *(f"<p>{escape(each)}</p>" for each in notes),
-        *(f"<p>Link {each.name}: {escape('; '.join(each.assumed))}.</p>" for each in VARIANTS),
+        *(f"<p>{escape(each)}</p>" for each in assumed),
         "</html>",
     ]
     (folder / PAGE).write_text("\n".join(parts), encoding="utf-8")

@@ -22,15 +22,15 @@ MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 
 
 def sentences(
-    was: str, others: list[str], compared: list[Compared], ranges: list[Range], fitting: bool
+    was: str, others: list[str], compared: list[Compared], ranges: list[Range], fitting: str | None
 ) -> Iterator[str]:
-    """Yield what is known, in a sentence per sender."""
+    """Yield what is known, in a sentence per sender; `fitting` are words for the links that fit."""
     if not fitting:
         wrong = [f"{each.quantity} {_error(each)}" for each in compared if each.answer == "DOES NOT FIT"]
         differs = f"differs: {', '.join(wrong) or 'between the links'}"
         yield f"DOES NOT FIT: {was}, replayed on each link that this capture allows, {differs}. Of others: nothing."
         return
-    yield f"FITS: {was}, replayed on this link, does what was recorded. This is necessary, and not sufficient."
+    yield f"FITS: {was}, replayed on {fitting}, does what was recorded. This is necessary, and not sufficient."
     for sender in others:
         mine = [each for each in ranges if each.sender == sender]
         best = next((each for each in reversed(mine) if each.quantity in marks() and each.low is not None), None)

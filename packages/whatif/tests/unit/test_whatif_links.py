@@ -11,7 +11,7 @@ import pytest
 from lab_whatif.counterfactual import Case
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
-from lab_whatif.link import VARIANTS, profile, rates, written
+from lab_whatif.link import CODEL_BYTES, UNDER_CODEL, VARIANTS, Variant, profile, rates, written
 from lab_whatif.measures import measured
 from lab_whatif.path import Down
 from lab_whatif.queue import buffer_of
@@ -35,13 +35,13 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Inferred:
     return judged(file, None, [])[1]
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
-def test_each_link_is_a_profile_of_the_lab(tmp_path: Path, found: Inferred, variant: object) -> None:
-    content = profile(found, variant, 0.2)  # type: ignore[arg-type]
+@pytest.mark.parametrize("variant", [*VARIANTS, *UNDER_CODEL], ids=lambda each: each.name)
+def test_each_link_is_a_profile_of_the_lab(tmp_path: Path, found: Inferred, variant: Variant) -> None:
+    content = profile(found, variant, 0.2)
     drawn = draw_link(read_profile(written(tmp_path / "link.yml", content)), 5, np.random.default_rng(1))
     assert drawn.base_rtt_ms == pytest.approx(50, abs=1.5)
     assert drawn.mean_rate_mbps == pytest.approx(20, rel=0.05)
-    assert drawn.buffer_bytes == pytest.approx(150_000, rel=0.05)
+    assert drawn.buffer_bytes == pytest.approx(CODEL_BYTES if variant.is_codel else 150_000, rel=0.05)
 
 
 def test_a_link_is_a_profile_where_a_step_begins_a_hair_after_its_begin(tmp_path: Path, found: Inferred) -> None:
