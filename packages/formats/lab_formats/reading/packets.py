@@ -87,6 +87,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
             counts["retried"] += 1
         elif packet:
             found.append(packet)
+    found = _undamaged(found, lengths, notes)
     if not found and others:
         rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
         raise field_error(path, "link type", " and ".join(others), rule)
@@ -103,7 +104,6 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     if (share := counts["other bytes"] / max(counts["bytes"], 1)) > MOST_OTHER:
         notes.append(f"{counts['other']} frames hold no IP packet that is read ({share:.1%} of the bytes): left out.")
     notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
-    found = _undamaged(found, lengths, notes)
     if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
         notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
     return sorted(found, key=attrgetter("t_s"))
