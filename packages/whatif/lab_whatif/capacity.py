@@ -16,9 +16,15 @@ WHOLE = 0.9
 
 
 def busy_gaps(down: Down, step_s: float) -> NDArray[np.bool_]:
-    """Return which packets entered the bottleneck before the one in front of them left it; none that was overtaken."""
+    """Return which packets entered the bottleneck before the one in front of them left it; none that was overtaken.
+
+    Those that one time shows together (an ACK of many, a merged segment) did so where they did on average.
+    """
     gap_s = np.diff(down.arrival_s, prepend=-np.inf)
-    return np.asarray((down.wait_s > gap_s + max(MARGIN_S, 2 * step_s)) & ~overtaken(down, step_s))
+    first = np.flatnonzero(gap_s > 0)
+    count = np.diff(first, append=len(gap_s))
+    together = np.add.reduceat(down.wait_s, first) / count > gap_s[first] + max(MARGIN_S, 2 * step_s)
+    return np.asarray(np.repeat(together, count) & ~overtaken(down, step_s))
 
 
 def overtaken(down: Down, step_s: float) -> NDArray[np.bool_]:

@@ -29,6 +29,7 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     if side == "sender":
         segments = in_full_segments(segments)
     refuse_all(file, list(refuse.merged(segments)))
+    segments = in_full_segments(segments)  # also the few that a receiver's host merged
     path = at_receiver(segments) if side == "receiver" else at_sender(segments)
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")

@@ -118,7 +118,10 @@ def full_bytes(segments: Segments) -> int | None:
 
 
 def in_full_segments(segments: Segments) -> Segments:
-    """Return a sender's segments as its network card cuts them (TSO): each at most one MSS, all sent at once."""
+    """Return merged segments as they are on the wire, each at most one MSS, all at once.
+
+    A sender's network card cuts them so (TSO); the last of those that a receiver's host merged (GRO) came at that time.
+    """
     most = full_bytes(segments)
     pieces = np.maximum(-(-segments.length // most), 1) if most else np.ones(len(segments.length), dtype=np.int64)
     if not most or (pieces == 1).all():

@@ -19,6 +19,7 @@ from lab_formats.reading.wifi_frames import WHY
 
 MOST_PACKETS = 2_000_000
 MOST_OTHER = 0.01  # of the bytes may be of frames without an IP packet, such as ARP, without a word
+CUT_SHARE = 0.5  # of the frames of one length, from which a tool cut them there and did not keep their length
 CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
 HEADER_MOST = 60  # bytes of TCP's header with all options; by them two packets are the same
 NOTES = {
@@ -56,6 +57,7 @@ class Packet(NamedTuple):
     opens: bool = False  # a SYN without an ACK, or an echo request
     echo: tuple[bool, int, int] | None = None  # request?, identifier, number
     header: bytes = b""  # of TCP, with its options
+    held: int = 0  # captured bytes of its frame, where it states more than the whole frame had
 
 
 def packets_of(path: Path, notes: list[str]) -> list[Packet]:
@@ -63,11 +65,13 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     found: list[Packet] = []
     counts: Counter[str] = Counter()
     others: Counter[str] = Counter()  # link types that are not read
+    lengths: Counter[int] = Counter()  # of the frames
     numbers: dict[int, int] = {}  # of frames of 802.11, by what they hold
     start_ns: int | None = None
     for frame in frames(path, read_bytes(path), notes):
         counts["frames"] += 1
         counts["bytes"] += frame.wire_bytes
+        lengths[len(frame.data)] += 1
         if counts["frames"] > MOST_PACKETS:
             raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
         if frame.interface.link not in LINKS:
@@ -83,6 +87,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
             counts["retried"] += 1
         elif packet:
             found.append(packet)
+    found = _undamaged(found, lengths, notes)
     if not found and others:
         rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
         raise field_error(path, "link type", " and ".join(others), rule)
@@ -102,6 +107,22 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
         notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
     return sorted(found, key=attrgetter("t_s"))
+
+
+def _undamaged(packets: list[Packet], lengths: Counter[int], notes: list[str]) -> list[Packet]:
+    """Leave out packets that state more bytes than their frames had: a host drops them.
+
+    Where most frames of one length hold such packets, a tool cut them there: what they state counts.
+    """
+    held = Counter(packet.held for packet in packets if packet.held)
+    cut = {length for length, count in held.items() if count >= CUT_SHARE * lengths[length]}
+    kept = [packet for packet in packets if not packet.held or packet.held in cut]
+    if damaged := len(packets) - len(kept):
+        notes.append(f"{damaged} packets state more bytes than their frames had (damaged): left out.")
+    if shortened := sum(held[length] for length in cut):
+        words = "as where a tool cuts frames and does not keep their length: what they state counts"
+        notes.append(f"{shortened} packets state more bytes than their frames had, {words}.")
+    return kept
 
 
 def address_of(path: Path, text: str) -> bytes:
@@ -131,6 +152,7 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
         counts["other bytes"] += 0 if at in WHY else frame.wire_bytes
         return None
     header = read_header(data, at)
+    held = len(data) if header.ip_bytes > frame.wire_bytes - at else 0
     if header.protocol != TCP and (inner := _inner_at(frame, header)) >= 0:
         counts["within"] += 1
         while inner >= 0:
@@ -144,7 +166,7 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     number, direction = place(link, data)
     body = data[header.body_at : header.body_at + HEADER_MOST]
     seen = ((frame.interface.number, number), direction, _identity(header, body))
-    packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen)
+    packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen, held=held)
     if header.later_fragment:
         return packet
     if header.protocol == TCP:

@@ -104,3 +104,22 @@ def test_where_both_ends_answer_at_once_the_round_trip_may_be_none_of_the_path(t
     note = "Both ends answer within 1 ms at times: the path is as short, or something on it answers for an end"
     assert any(each.startswith(note) for each in notes(pcap(tmp_path / "near.pcap", near)))
     assert not any(each.startswith(note) for each in notes(pcap(tmp_path / "far.pcap", packets)))
+
+
+def test_a_packet_whose_length_is_damaged_is_left_out_as_a_host_does(tmp_path: Path) -> None:
+    packets = download()
+    t_s, packet = packets[63]  # the 31st segment
+    damaged = [*packets[:63], (t_s, packet[:2] + struct.pack(">H", 30_000) + packet[4:]), *packets[64:]]
+    without = importers.read(pcap(tmp_path / "without.pcap", packets[:63] + packets[64:]))
+    read = importers.read(pcap(tmp_path / "damaged.pcap", damaged))
+    assert list(read.frame["rate_down_mbps"]) == list(without.frame["rate_down_mbps"])
+    assert "1 packets state more bytes than their frames had (damaged): left out." in read.notes
+
+
+def test_of_frames_that_a_tool_cut_and_gave_a_new_length_what_they_state_counts(tmp_path: Path) -> None:
+    packets = download()
+    whole = importers.read(pcap(tmp_path / "whole.pcap", packets))
+    read = importers.read(pcap(tmp_path / "cut.pcap", packets, 1, lambda packet: ethernet(packet)[:96]))
+    assert list(read.frame["rate_down_mbps"]) == list(whole.frame["rate_down_mbps"])
+    said = [note for note in read.notes if note.startswith("60 packets state more bytes than their frames had, as wh")]
+    assert len(said) == 1

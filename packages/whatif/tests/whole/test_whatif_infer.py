@@ -13,7 +13,7 @@ from lab_whatif.measures import measured
 from lab_whatif.path import at_sender
 from lab_whatif.segments import of_capture
 from lab_whatif.shown import link_lines
-from whatif_captures import Download, Frame, Known, written
+from whatif_captures import MSS, Download, Frame, Known, written
 
 from lab.base.errors import UserError
 
@@ -148,3 +148,36 @@ def test_where_nothing_waits_the_capacity_is_not_known(tmp_path: Path) -> None:
     assert not first["known"]
     assert first["rate_mbps"] is None
     assert first["at_least_mbps"] < 20
+
+
+def merged_at_times(frames: list[Frame], every: int) -> list[Frame]:
+    """Join every so many pairs of segments that follow each other, as GRO does where few arrive at once."""
+    out: list[Frame] = []
+    pairs = 0
+    for frame in frames:
+        joins = bool(out) and out[-1].length == frame.length > 0 and out[-1].seq + frame.length == frame.seq
+        pairs += joins
+        if joins and pairs % every == 1:
+            out[-1] = replace(frame, seq=out[-1].seq, length=out[-1].length + frame.length)
+        else:
+            out.append(frame)
+    return out
+
+
+def test_a_few_segments_that_the_receivers_host_merged_change_no_number(tmp_path: Path) -> None:
+    """What is lost counts in full segments, and not in the largest that the capture holds."""
+    known = Known(ack_every=4)
+    frames = Download(known).client
+    few = merged_at_times(frames, 100)
+    assert 0 < sum(frame.length > MSS for frame in few) < 0.01 * sum(frame.length > 0 for frame in few)
+    whole, cut = (judged(written(tmp_path / "x.pcap", each, known), None, [])[1] for each in (frames, few))
+    assert (cut.buffer.losses, cut.mss_bytes) == (whole.buffer.losses, whole.mss_bytes)
+    assert cut.buffer.bytes == whole.buffer.bytes
+    assert cut.capacity["rate_mbps"].max() == pytest.approx(known.rate_mbps, rel=0.001)
+
+
+def test_what_one_ack_reports_together_shows_no_rate_that_the_link_has_not(tmp_path: Path) -> None:
+    """Only the first of it has a gap in front: it counts together, or not at all."""
+    known = Known(rate_mbps=10, one_way_ms=100, buffer_bytes=300_000, size_bytes=4_000_000)
+    rates = inferred(tmp_path, known, "server").capacity.filter("known")["rate_mbps"]
+    assert (rates.min(), rates.max()) == pytest.approx((10, 10), rel=0.02)
