@@ -12,13 +12,18 @@ their edges: it can matter only to a sender that retransmits needlessly before i
 
 An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it. What was
 behind the dropped frame waits for the queue to drain, and crosses to the client, which takes less than a base RTT. A
-drop that late before the trial's end may stay unseen. Of a user's stack the client's gaps are not in the capture.
+drop that late before the trial's end may stay unseen, and so may one that a sender has made good by sending again: its
+own with fewer than three segments behind it, or another download's. Of a user's stack the client's gaps are not in the
+capture.
 
 First mark: the client's first ACK that echoes congestion (ECE, RFC 3168, section 6.1.3). Where the ends negotiated
 ECN, a queue that manages itself marks instead of dropping: the same signal, which reaches the sender half an RTT later,
 as a third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
 """
 
+from collections.abc import Callable
+
+import numpy as np
 import polars as pl
 
 from lab.judge.tcp_flags import ECE, FIN, RST, SYN
@@ -52,18 +57,40 @@ def first_drop_s(qdisc: pl.DataFrame) -> float | None:
     return None if dropped.is_empty() else float(dropped.item(0, "t_s"))
 
 
+def due_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
+    """Return when the third segment arrived behind a hole that none of them filled: the third duplicate ACK is due."""
+    data = packets.filter((pl.col("flow") == flow) & pl.col("to_client") & (pl.col("len_bytes") > 0))
+    first, length = (data[name].cast(pl.Int64).to_numpy() for name in ("seq_bytes", "len_bytes"))
+    reached = np.maximum.accumulate(first + length)
+    for at in np.flatnonzero(first[1:] > reached[:-1]) + 1:
+        behind = first[at : at + DUPLICATES]
+        if len(behind) == DUPLICATES and (behind > reached[at - 1]).all():
+            return float(data.item(int(at) + DUPLICATES - 1, "t_s"))
+    return None
+
+
 def agrees_with_drops(
-    loss_s: float | None, qdisc: pl.DataFrame, base_rtt_ms: float, drain_s: float, end_s: float
+    loss_s: float | None,
+    qdisc: pl.DataFrame,
+    seen_by: Callable[[float], float],
+    end_s: float,
+    due_s: float | None = None,
+    again_s: float | None = None,
 ) -> bool:
-    """Return whether the first loss follows the first drop as it must; `drain_s`: buffer over rate."""
-    drop_s = first_drop_s(qdisc)
-    if drop_s is None:
+    """Return whether the first loss follows a drop as it must; `seen_by`: when what was queued at a drop has arrived.
+
+    due_s: when the client's third duplicate ACK was due; again_s: when a sender first sent something again.
+    """
+    drops = qdisc.filter(pl.col("drops_pkts").diff().fill_null(pl.col("drops_pkts")) > 0)["t_s"]
+    if drops.is_empty():
         return loss_s is None
-    seen_by_s = drop_s + drain_s + base_rtt_ms / 1000 + SLACK_S
+    first_s = float(drops[0])
     if loss_s is None:
-        return end_s < seen_by_s
-    # The sample that first shows the drop can be one sampling interval after it.
-    return drop_s - SLACK_S <= loss_s <= seen_by_s
+        return end_s < seen_by(first_s) + SLACK_S or (due_s is None and again_s is not None)
+    # The sample that first shows a drop can be one sampling interval after it.
+    before = drops.filter(drops - SLACK_S <= loss_s)
+    made_good = again_s is not None and again_s < loss_s and (due_s is None or loss_s <= due_s + SLACK_S)
+    return len(before) > 0 and loss_s <= seen_by(float(before[-1]) if made_good else first_s) + SLACK_S
 
 
 def _duplicate() -> pl.Expr:
