@@ -111,5 +111,13 @@ def _loss_agrees(trial: Trial, loss_s: float | None) -> bool | None:
         empty_s = float(trial.link.time_of_bytes(ahead_bytes)[0])
         return empty_s + trial.link.base_rtt_ms(empty_s) / 1e3
 
-    end_s, again_s = largest(trial.packets["t_s"]) or 0.0, smallest(trial.retransmits["t_s"])
-    return loss.agrees_with_drops(loss_s, trial.qdisc, seen_by, end_s, loss.due_s(trial.packets, FLOW), again_s)
+    end_s = largest(trial.packets["t_s"]) or 0.0
+    again_s = smallest(trial.retransmits["t_s"])
+    return loss.agrees_with_drops(
+        loss_s,
+        loss.drops_s(trial.packets, trial.qdisc, FLOW),
+        seen_by,
+        end_s,
+        loss.first_hole_s(trial.packets, FLOW),
+        made_good=len(trial.meta["flows"]) > 1 or (again_s is not None and again_s < (loss_s or end_s)),
+    )

@@ -164,6 +164,12 @@ def test_times_count_as_in_every_table_and_what_is_missing_or_came_after_the_end
     assert found["limited"] == [[pytest.approx(0.4), 1], [0.5, 0]]
     late = {**CLIENT, "whole_ns": [[10**9, 11 * 10**8], [10**9, 99 * 10**8]]}
     assert [each["whole_s"] for each in read(tmp_path, late)["objects"]] == [pytest.approx(0.6), None, None]
+    every = {**CLIENT, "whole_ns": [[10**9, 11 * 10**8], [10**9, 99 * 10**8], [10**9, 101 * 10**8]]}
+    assert [each["whole_s"] for each in read(tmp_path, every)["objects"]] == [
+        pytest.approx(0.6),
+        pytest.approx(9.4),
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
