@@ -69,7 +69,7 @@ def test_no_more_passes_than_the_stored_link_allows_and_the_trial_is_valid(
 
 def _rate_mbps(link: Any, flow: Any) -> float:
     begin, end = link.sent_bytes(np.array([flow["data_s"], flow["end_s"]]))
-    return float(end - begin) * 8e-6 / flow["seconds"]
+    return float((end - begin) * 8e-6 / flow["seconds"])
 
 
 def test_a_stall_before_the_data_is_no_part_of_the_rate(bench: Bench) -> None:

@@ -48,7 +48,7 @@ def _probability_fits(values: Values) -> bool:
     The kernel divides whole numbers: the probability by the bytes between the thresholds (red_set_parms).
     """
     least, most = _thresholds(values, values["buffer_bytes"])
-    of_byte = values["probability"] * WHOLE / max(most - least, 1)
+    of_byte: float = values["probability"] * WHOLE / max(most - least, 1)
     return of_byte > 2 and int(of_byte) >= (1 - ROUNDING) * of_byte
 
 
