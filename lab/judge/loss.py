@@ -65,11 +65,11 @@ def first_hole_s(packets: pl.DataFrame, flow: int = 1) -> tuple[float, float] | 
     """
     data = packets.filter((pl.col("flow") == flow) & pl.col("to_client") & (pl.col("len_bytes") > 0))
     first, length = (data[name].cast(pl.Int64).to_numpy() for name in ("seq_bytes", "len_bytes"))
-    reached = np.maximum.accumulate(first + length)
-    for at in (np.flatnonzero(first[1:] > reached[:-1]) + 1).tolist():
+    reached = np.maximum.accumulate(np.append(1, first + length))  # before each segment: the stream begins at 1
+    for at in np.flatnonzero(first > reached[:-1]).tolist():
         behind = first[at : at + DUPLICATES]
-        if len(behind) == DUPLICATES and (behind > reached[at - 1]).all():
-            ahead = int(np.searchsorted(reached, reached[at - 1]))
+        if len(behind) == DUPLICATES and (behind > reached[at]).all():
+            ahead = max(int(np.searchsorted(reached, reached[at])) - 1, 0)
             return float(data.item(ahead, "t_s")), float(data.item(at + DUPLICATES - 1, "t_s"))
     return None
 

@@ -50,7 +50,10 @@ def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
         names: tuple[str, ...] = STEPS.get(spec.get("mode") or spec["kind"], DELAYS)
         table = _steps(folder / shape["steps"], names)
         if names == ("rate_bps",):
-            until_then = {"t_us": [BEFORE_US], "rate_bps": [float(spec["start_bps" if "start_bps" in spec else "rate_bps"])]}
+            until_then = {
+                "t_us": [BEFORE_US],
+                "rate_bps": [float(spec["start_bps" if "start_bps" in spec else "rate_bps"])],
+            }
             table = pl.concat([pl.DataFrame(until_then), table])
     else:
         names = CONSTANTS[spec["kind"]]

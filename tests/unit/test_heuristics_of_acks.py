@@ -198,6 +198,7 @@ def test_what_was_dropped_before_the_client_requested_its_data_was_no_segment() 
     [
         ((1, 2, 3, 4, 5, 6), None),
         ((1, 3, 4, 5, 6), (0.0, 3.0)),  # 2 is lost
+        ((3, 4, 5, 1, 2), (0.0, 2.0)),  # the first ones are lost
         ((1, 3, 4, 2, 5, 6), None),  # two behind the hole, and then what was lost
         ((1, 3, 4, 2, 5, 7, 8, 9), (4.0, 7.0)),  # the second hole has three
         ((1, 3, 3, 4), (0.0, 3.0)),  # a copy is answered, too
@@ -208,7 +209,7 @@ def test_what_was_dropped_before_the_client_requested_its_data_was_no_segment() 
 def test_a_third_duplicate_is_due_at_the_third_segment_behind_a_hole(
     seqs: tuple[int, ...], found_s: tuple[float, float] | None
 ) -> None:
-    rows = [packet(float(n), True, seq_bytes=1000 * seq, len_bytes=1000) for n, seq in enumerate(seqs)]
+    rows = [packet(float(n), True, seq_bytes=1000 * seq - 999, len_bytes=1000) for n, seq in enumerate(seqs)]
     assert first_hole_s(pl.DataFrame(rows, schema=PACKETS, orient="row")) == found_s
 
 
