@@ -105,10 +105,11 @@ def assemble(
 
 
 def _refuse_unknown_forms(scenario: Scenario, file: str) -> None:
-    """Refuse a form of SEARCH that nothing could replay over the downloads."""
-    known = [*search_versions(), *brought("lab.replayed")]
+    """Refuse a form of SEARCH that nothing could replay over the downloads; without a package nothing replays at all."""
+    forms = brought("lab.replayed")
+    known = [*search_versions(), *forms]
     for name in filter(None, (*scenario.replayed, *(claims.replayed for claims in scenario.claims))):
-        if name not in known:
+        if forms and name not in known:
             raise field_error(file, "replayed", name, f"a version of SEARCH: {suggested(name, known)}")
 
 
