@@ -105,7 +105,7 @@ def assemble(
 
 
 def _refuse_unknown_forms(scenario: Scenario, file: str) -> None:
-    """Refuse a form of SEARCH that nothing could replay over the downloads; without a package nothing replays at all."""
+    """Refuse a form of SEARCH that no package replays over the downloads; without a package nothing replays at all."""
     forms = brought("lab.replayed")
     known = [*search_versions(), *forms]
     for name in filter(None, (*scenario.replayed, *(claims.replayed for claims in scenario.claims))):
