@@ -23,14 +23,14 @@ from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.images.compile import Compile
-from lab.judge.search_replay import replay_bins, version, versions
+from lab.judge.search_replay import replay_bins, version
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.schema.cca import load_ccas
+from lab.schema.cca import load_ccas, search_versions
 from lab.senders.module import SOCKET_BYTES, load_module
 
 FOLDERS = ("search", "startup", "bench")  # of lab/kernel/
-VERSIONS = versions()
+VERSIONS = search_versions()
 REFERENCE = "cubic"
 PHASES = ("slow-start", "after")
 MOST_TIMES_CUBIC = {"slow-start": 1.25, "after": 1.0}

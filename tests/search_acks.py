@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lab.judge.search_replay import COMPARED, PRINTED, SearchParams, Version, replay_bins, version, versions
+from lab.judge.search_replay import COMPARED, PRINTED, SearchParams, Version, replay_bins, version
+from lab.schema.cca import search_versions
 
-ALL_VERSIONS = versions()
+ALL_VERSIONS = search_versions()
 FORWARD = "search9_printed"  # its earlier window lies too late: it leaves flows that still double (test_search_neqo.py)
 VERSIONS = tuple(name for name in ALL_VERSIONS if name != FORWARD)
 AT_26_PCT = ("search", "search9")

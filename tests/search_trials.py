@@ -6,19 +6,18 @@ from pathlib import Path
 
 from lab.backends import boot
 from lab.images.image import Image
-from lab.judge.search_replay import versions
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.runs.experiment import Experiment
 from lab.runs.plan import draw, make_plan
-from lab.schema.cca import Cca
+from lab.schema.cca import Cca, search_versions
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import Events, read_events
 from tests.conftest import experiment_on
 
-VERSIONS = versions()
+VERSIONS = search_versions()
 ACK, BIN = "search:search_ack", "search:search_bin"
 
 

@@ -20,8 +20,8 @@ from bench.versions.forms import FORMS, LINKS
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base import paths
 from lab.base.errors import UserError, field_error
-from lab.judge.search_replay import versions
 from lab.kernel.recipe import Recipe
+from lab.schema.cca import search_versions
 
 BASE = "search2_printed"
 LOGGED = {"exit_s": "s", "in_flight_mb": "MB", "one_rtt": "of the window", "lasting": "of the window"}
@@ -32,7 +32,7 @@ def measure(
     modules: Annotated[int, typer.Option(min=0, help="Whole trials per link and form.")] = 0,
     links: Annotated[str, typer.Option(help="Profiles, by commas.")] = ",".join(LINKS),
     forms: Annotated[str, typer.Option(help="Forms to replay, by commas.")] = ",".join(FORMS),
-    senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(versions()),
+    senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(search_versions()),
     base: Annotated[str, typer.Option(help="Form that the others are compared with.")] = BASE,
     logs: Annotated[
         Path | None, typer.Option(help="A folder of recorded logs of ACKs, to replay over as well.")

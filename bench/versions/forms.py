@@ -4,10 +4,10 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab.judge.search_replay import ENDED_BINS, NEAREST_BIN, ROLL_BACK, WHOLE_BINS, Version, version, versions
+from lab.judge.search_replay import ENDED_BINS, NEAREST_BIN, ROLL_BACK, WHOLE_BINS, Version, version
 from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
-from lab.schema.cca import Cca, load_ccas
+from lab.schema.cca import Cca, load_ccas, search_versions
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 
@@ -43,7 +43,7 @@ class Form:
 ENDED = {"interpolation": ENDED_BINS}
 RING = {"extra_bins": 39}  # what 4.0 keeps for looking back
 PCT26 = {"threshold_pct": 26}  # the threshold of draft -09
-FORMS = {name: Form(name) for name in versions()} | {
+FORMS = {name: Form(name) for name in search_versions()} | {
     "whole": Form("search2_printed", {"interpolation": WHOLE_BINS}),
     "nearest": Form("search2_printed", {"interpolation": NEAREST_BIN}),
     "ended": Form("search2_printed", ENDED),

@@ -11,16 +11,22 @@ a D-SACK (a copy of data already there) is not distinguished here, since the tab
 their edges: it can matter only to a sender that retransmits needlessly before it has lost anything.
 
 An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it. What was
-behind the dropped frame waits for the queue to drain, and crosses to the client, which takes less than a base RTT. A
-drop that late before the trial's end may stay unseen. Of a user's stack the client's gaps are not in the capture.
+before the dropped frame waits for the queue to drain, and crosses to the client, which takes less than a base RTT. What
+is behind it may come a round later, where the end of a window was dropped. A drop that late before the trial's end may
+stay unseen, and so may one that a sender has made good by sending again: its own with fewer than three segments behind
+it, or another download's. Of a user's stack the client's gaps are not in the capture.
 
 First mark: the client's first ACK that echoes congestion (ECE, RFC 3168, section 6.1.3). Where the ends negotiated
 ECN, a queue that manages itself marks instead of dropping: the same signal, which reaches the sender half an RTT later,
 as a third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
 """
 
+from collections.abc import Callable
+
+import numpy as np
 import polars as pl
 
+from lab.base.stats import smallest
 from lab.judge.tcp_flags import ECE, FIN, RST, SYN
 
 DUPLICATES = 3
@@ -52,18 +58,52 @@ def first_drop_s(qdisc: pl.DataFrame) -> float | None:
     return None if dropped.is_empty() else float(dropped.item(0, "t_s"))
 
 
+def first_hole_s(packets: pl.DataFrame, flow: int = 1) -> tuple[float, float] | None:
+    """Return when the last segment before the first lasting hole arrived, and when the third one behind it did.
+
+    With that one the client's third duplicate ACK is due. A hole that one of the three fills does not last.
+    """
+    data = packets.filter((pl.col("flow") == flow) & pl.col("to_client") & (pl.col("len_bytes") > 0))
+    first, length = (data[name].cast(pl.Int64).to_numpy() for name in ("seq_bytes", "len_bytes"))
+    reached = np.maximum.accumulate(np.append(1, first + length))  # before each segment: the stream begins at 1
+    for at in np.flatnonzero(first > reached[:-1]).tolist():
+        behind = first[at : at + DUPLICATES]
+        if len(behind) == DUPLICATES and (behind > reached[at]).all():
+            ahead = max(int(np.searchsorted(reached, reached[at])) - 1, 0)
+            return float(data.item(ahead, "t_s")), float(data.item(at + DUPLICATES - 1, "t_s"))
+    return None
+
+
+def drops_s(packets: pl.DataFrame, qdisc: pl.DataFrame, flow: int = 1) -> pl.Series:
+    """Return the samples that show drops since the client requested its data: before, no segment was dropped."""
+    requests = packets.filter((pl.col("flow") == flow) & ~pl.col("to_client") & (pl.col("len_bytes") > 0))
+    grown = pl.col("drops_pkts").diff().fill_null(pl.col("drops_pkts")) > 0
+    return qdisc.filter(grown).filter(pl.col("t_s") >= (smallest(requests["t_s"]) or 0.0))["t_s"]
+
+
 def agrees_with_drops(
-    loss_s: float | None, qdisc: pl.DataFrame, base_rtt_ms: float, drain_s: float, end_s: float
+    loss_s: float | None,
+    drops: pl.Series,
+    seen_by: Callable[[float], float],
+    end_s: float,
+    hole_s: tuple[float, float] | None = None,
+    *,
+    made_good: bool = False,
 ) -> bool:
-    """Return whether the first loss follows the first drop as it must; `drain_s`: buffer over rate."""
-    drop_s = first_drop_s(qdisc)
-    if drop_s is None:
+    """Return whether the first loss follows a drop as it must; `seen_by`: when what was queued at a drop has arrived.
+
+    hole_s: the client's first hole; made_good: whether the first drop may have shown in another way than by this loss.
+    """
+    if drops.is_empty():
         return loss_s is None
-    seen_by_s = drop_s + drain_s + base_rtt_ms / 1000 + SLACK_S
+    first_s = float(drops[0])
     if loss_s is None:
-        return end_s < seen_by_s
-    # The sample that first shows the drop can be one sampling interval after it.
-    return drop_s - SLACK_S <= loss_s <= seen_by_s
+        return end_s < seen_by(first_s) + SLACK_S or (hole_s is None and made_good)
+    # The sample that first shows a drop can be one sampling interval after it.
+    before = drops.filter(drops - SLACK_S <= loss_s)
+    ahead_s, due_s = hole_s or (loss_s, loss_s)
+    latest_s = seen_by(float(before[-1]) if made_good and len(before) else first_s) + SLACK_S
+    return len(before) > 0 and ahead_s <= latest_s and loss_s <= due_s + SLACK_S
 
 
 def _duplicate() -> pl.Expr:

@@ -13,9 +13,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TypedDict
 
+import numpy as np
 import polars as pl
 
-from lab.base.stats import largest
+from lab.base.stats import largest, smallest
 from lab.judge import loss
 from lab.judge.frames import schema_of
 from lab.judge.registry import rules
@@ -103,6 +104,20 @@ def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captur
 def _loss_agrees(trial: Trial, loss_s: float | None) -> bool | None:
     if trial.packets["sack_edges"].is_null().all():
         return None  # no frame shows the gaps of its client
-    drain_s = trial.meta["buffer_bytes"] * 8 / (trial.meta["rate_mbps"] * 1e6)
+
+    def seen_by(drop_s: float) -> float:
+        """Return when a queue that is full at a time has drained, and its last frame has crossed."""
+        ahead_bytes = trial.link.sent_bytes(np.array([drop_s])) + trial.meta["buffer_bytes"]
+        empty_s = float(trial.link.time_of_bytes(ahead_bytes)[0])
+        return empty_s + trial.link.base_rtt_ms(empty_s) / 1e3
+
     end_s = largest(trial.packets["t_s"]) or 0.0
-    return loss.agrees_with_drops(loss_s, trial.qdisc, trial.meta["base_rtt_ms"], drain_s, end_s)
+    again_s = smallest(trial.retransmits["t_s"])
+    return loss.agrees_with_drops(
+        loss_s,
+        loss.drops_s(trial.packets, trial.qdisc, FLOW),
+        seen_by,
+        end_s,
+        loss.first_hole_s(trial.packets, FLOW),
+        made_good=len(trial.meta["flows"]) > 1 or (again_s is not None and again_s < (loss_s or end_s)),
+    )

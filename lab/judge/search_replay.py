@@ -12,7 +12,6 @@ import numpy.typing as npt
 import polars as pl
 
 from lab.base.errors import UserError, field_error
-from lab.schema.cca import load_ccas
 
 # enum search_verdict
 TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, AFTER_SILENCE, NOT_FILLED, RTT_FELL, STAY, EXIT = range(1, 9)
@@ -128,11 +127,6 @@ def _load(library: Path) -> ctypes.CDLL:
     ]
     loaded.search_replay.restype = ctypes.c_uint64
     return loaded
-
-
-def versions() -> tuple[str, ...]:
-    """Return the names of SEARCH's versions: the senders of lab/cca.yml that leave slow start by it."""
-    return tuple(name for name, cca in load_ccas().items() if cca.slow_start_exit == "search")
 
 
 def built_versions(library: Path) -> list[str]:

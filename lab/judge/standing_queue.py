@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.tables.link_capacity import LinkCapacity
 
 BUSY_SHARE = 0.95
@@ -58,8 +57,9 @@ class Queue:
         last = np.searchsorted(self.t_s, until_s, side="right") - 1
         sent_until = self.link.sent_bytes(self.t_s)
         allowed = sent_until[last] - sent_until
-        few = (allowed >= FRAME_BYTES) & ((1 - BUSY_SHARE) * allowed < FRAME_BYTES)
-        busy = self.sent_bytes[last] - self.sent_bytes >= np.where(few, allowed - FRAME_BYTES, BUSY_SHARE * allowed)
+        frame_bytes = self.link.frame_bytes
+        few = (allowed >= frame_bytes) & ((1 - BUSY_SHARE) * allowed < frame_bytes)
+        busy = self.sent_bytes[last] - self.sent_bytes >= np.where(few, allowed - frame_bytes, BUSY_SHARE * allowed)
         samples = last - np.arange(len(last)) + 1
         whole = (until_s <= self._filled_until_s) & (samples >= SAMPLES_AT_LEAST)
         return np.asarray(whole & busy & (allowed > 0))

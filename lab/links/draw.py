@@ -199,8 +199,9 @@ class _Drawing:
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
         """Return what the queue holds at most: of one that counts packets, full frames."""
         buffer_bytes = self._size_bytes(name, way)
-        if buffer_bytes and (rule := way.queue.fault(buffer_bytes)):
-            raise field_error(self.file, f"{name}.queue", way.queue.kind, f"{rule} (buffer: {buffer_bytes} bytes)")
+        if buffer_bytes and (rule := way.queue.fault(buffer_bytes, self.frame_bytes)):
+            sizes = f"(buffer: {buffer_bytes} bytes, frame: {self.frame_bytes})"
+            raise field_error(self.file, f"{name}.queue", way.queue.kind, f"{rule} {sizes}")
         if not (buffer_bytes and way.queue.counts_packets):
             return buffer_bytes
         full_pkts = buffer_bytes // self.frame_bytes

@@ -28,10 +28,10 @@ class QueueModel(Strict):
         """Return the spec of the qdisc for a node (lab/node/qdiscs/qdisc_kind.py)."""
         return qdisc_kind.spec_of(self.kind, kinds.find(self.kind), self.model_dump(), at)
 
-    def fault(self, buffer_bytes: int) -> str | None:
-        """Return the rule that the fields break with a trial's buffer; null where they break none."""
-        values = {**self.model_dump(), "buffer_bytes": buffer_bytes}
-        rules = getattr(kinds.find(self.kind), "buffer_rules", ())
+    def fault(self, buffer_bytes: int, frame_bytes: int) -> str | None:
+        """Return the rule that the fields break with a trial's buffer and frames; null where they break none."""
+        values = {**self.model_dump(), "buffer_bytes": buffer_bytes, "frame_bytes": frame_bytes}
+        rules = kinds.find(self.kind).buffer_rules
         return next((rule.text for rule in rules if not rule.holds(values)), None)
 
     @property

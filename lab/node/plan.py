@@ -52,7 +52,7 @@ class LinkNumbers(TypedDict):
     """The drawn link in three numbers."""
 
     base_rtt_ms: Annotated[float, "shortest round trip with empty queues"]
-    rate_mbps: Annotated[float, "mean rate of the bottleneck over the trial"]
+    rate_mbps: Annotated[float, "mean rate of the bottleneck over the trial; in trial.json over the download"]
     buffer_bytes: Annotated[int, "buffer of the bottleneck"]
 
 

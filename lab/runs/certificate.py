@@ -9,7 +9,6 @@ import polars as pl
 
 from lab.links.shapes import late_us
 from lab.node.plan import Plan
-from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.node.qdiscs.series import WHOLE
 from lab.node.record import Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.senders.checks import check as _check
@@ -39,7 +38,7 @@ def certify(
     of_packets: the checks of packets by the sender's way (lab/senders/way.py); absent: those of TCP's segments.
     """
     checks = [
-        _rate(plan, LinkCapacity(collected(tables["link"])), collected(tables["qdisc"])),
+        _rate(plan, LinkCapacity(collected(tables["link"]), plan["mss_bytes"]), collected(tables["qdisc"])),
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(plan, node["probes"], tables["packets"]),
         *([segments(plan, tables["packets"])] if of_packets is None else of_packets),
@@ -62,7 +61,7 @@ def _rate(plan: Plan, link: LinkCapacity, qdisc: pl.DataFrame) -> Check:
     Surely busy: at each sample more was queued than the link can send before the next one, at its fastest, and a frame
     more: the first one may be all but sent, and counts as queued until it is.
     """
-    enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6) + FRAME_BYTES
+    enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6) + link.frame_bytes
     numbered = qdisc.with_columns((pl.col("backlog_bytes") <= enough_bytes).cum_sum().alias("spell"))
     spells = (
         numbered.filter(pl.col("backlog_bytes") > enough_bytes)
@@ -81,7 +80,7 @@ def _rate(plan: Plan, link: LinkCapacity, qdisc: pl.DataFrame) -> Check:
     if not busy_s:
         return _check(name, plan["link"]["rate_mbps"], None, "Mb/s", 0.0, missing_ok=not qdisc.is_empty())
     target, got = (count * 8 / 1e6 / busy_s for count in (allowed_bytes, float(spells["sent_bytes"].sum())))
-    frames_mbps = FRAME_BYTES * 8 / 1e6 * spells.height / busy_s  # one is on its way as each spell begins and ends
+    frames_mbps = link.frame_bytes * 8 / 1e6 * spells.height / busy_s  # one is on its way as each spell begins and ends
     return _check(name, target, got, "Mb/s", target * RATE_TOLERANCE_PCT / 100 + frames_mbps)
 
 

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lab.base.choice import suggested
+from lab.base.entry_points import brought
 from lab.base.errors import field_error
 from lab.base.named_files import scenario_files, shown
 from lab.links.profile import Profile, load_profile, series_of
 from lab.links.tc_alone import REPLAY, require_shaper
 from lab.runs.flows import Flow, flows_of, refuse_unlike
-from lab.schema.cca import Cca, load_cca
+from lab.schema.cca import Cca, load_cca, search_versions
 from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
@@ -91,6 +93,7 @@ def assemble(
     place = "rival" if scenario.rival else "rivals.cca"
     rivals = {entry.cca: load_cca(entry.cca, file, place, senders) for entry in scenario.beside}
     _refuse_others(scenario, [*ccas.values(), *rivals.values()], file)
+    _refuse_unknown_forms(scenario, file)
     topology = load_topology(scenario.topology, file)
     if rivals and not topology.rivals:
         raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
@@ -99,6 +102,15 @@ def assemble(
         rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
         raise field_error(file, "mtu_bytes", scenario.mtu_bytes, rule)
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rivals)
+
+
+def _refuse_unknown_forms(scenario: Scenario, file: str) -> None:
+    """Refuse a form of SEARCH that no package replays over the downloads; without a package nothing replays at all."""
+    forms = brought("lab.replayed")
+    known = [*search_versions(), *forms]
+    for name in filter(None, (*scenario.replayed, *(claims.replayed for claims in scenario.claims))):
+        if forms and name not in known:
+            raise field_error(file, "replayed", name, f"a version of SEARCH: {suggested(name, known)}")
 
 
 def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:

@@ -34,7 +34,7 @@ def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, 
             "count": PROBES,
             "interval_ms": interval_ms,
             "delay_ms": delay_ms(link.down, "bottleneck"),
-            "grant_ms": _grant_ms(profile.down),
+            "grant_ms": _grant_ms(profile.down, link.down),
         },
         {
             "way": "up",
@@ -43,16 +43,23 @@ def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, 
             "count": PROBES,
             "interval_ms": interval_ms,
             "delay_ms": delay_ms(link.up, "bottleneck-up"),
-            "grant_ms": _grant_ms(profile.up),
+            "grant_ms": _grant_ms(profile.up, link.up),
         },
     ]
 
 
-def _grant_ms(way: Way) -> float:
-    """Return the longest wait for a grant of capacity."""
-    return way.on_demand.frame_ms if way.on_demand else 0.0
+def _grant_ms(way: Way, drawn: DrawnWay) -> float:
+    """Return the longest wait for a grant of capacity: where none is guaranteed, first for its request.
+
+    A rate is reported at the end of a period, and grants a packet's bytes over the next one.
+    """
+    if not (way.on_demand and drawn.on_demand):
+        return 0.0
+    if drawn.on_demand.guaranteed_pkts:
+        return way.on_demand.frame_ms
+    return 2 * way.on_demand.frame_ms + drawn.on_demand.request_delay_ms + 2 * (way.on_demand.period_ms or 0)
 
 
 def _frame_ms(way: Way) -> float:
     """Return the time that one frame of the link may make a packet wait."""
-    return max(_grant_ms(way), way.frames.period_ms if way.frames else 0.0)
+    return max(way.on_demand.frame_ms if way.on_demand else 0.0, way.frames.period_ms if way.frames else 0.0)

@@ -3,7 +3,7 @@
 
 import math
 
-from lab.links.draw import Link
+from lab.links.draw import CLOSING_S, Link
 from lab.links.steps import peak
 from lab.schema.workload import MOST_OBJECTS
 
@@ -26,7 +26,8 @@ def trace_kb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = ma
 
     size_bytes: of a workload, all that it requests: no more segments than twice of it, or those of its small objects.
     """
-    full_bytes = link.mean_rate_mbps * 1e6 / 8 * duration_s
+    most_mbit = min(_peak_mbps(link) * duration_s, link.mean_rate_mbps * (link.series_s - CLOSING_S))
+    full_bytes = max(most_mbit, link.mean_rate_mbps * duration_s) * 1e6 / 8  # its fastest seconds, where it changes
     segments = min(full_bytes, 2 * size_bytes + MOST_OBJECTS * mss_bytes) / mss_bytes
     samples = link.series_s * 1e6 / sample_us(link)
     return math.ceil(1.5 * (segments * TRACE_EVENT_BYTES + samples * SAMPLE_BYTES) / 1024) + 1024

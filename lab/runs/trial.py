@@ -28,7 +28,9 @@ from lab.tables.digests import write_digests
 from lab.tables.header_capture import keep_headers
 from lab.tables.kernel_log import STORED as LOG
 from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.node_json import read_node
+from lab.tables.pieces import collected
 from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trial_json import Certificate, Download, FlowJson, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
@@ -128,6 +130,9 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     write_tables(tables, folder)
     flows = [_flow(node, flow, cca) for flow, cca in zip(measured, senders, strict=True)]
     meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables["packets"])))
+    link, (under_test, *_) = LinkCapacity(collected(tables["link"])), flows
+    if link.changes and under_test["seconds"]:
+        meta["rate_mbps"] = link.rate_mbps(under_test["data_s"], under_test["end_s"]) or meta["rate_mbps"]
     if "workload" in plan["flows"][0]:
         meta["workload"] = workload.read(folder, plan, node, measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))

@@ -149,6 +149,9 @@ def _with_scenario(experiment: Experiment, values: Values) -> Experiment:
     if not values:
         return experiment
     content = experiment.scenario.model_dump()
+    if any(field.startswith("rivals.") for field in values):  # of the short form, too
+        entries = [entry.model_dump() for entry in experiment.scenario.beside]
+        content |= {"rivals": entries, "rival": None, "rival_start_s": 0.0}
     for field, value in values.items():
         content = _changed(content, field, value)
     scenario, known = parse(Scenario, content, FILE), load_senders() | experiment.senders

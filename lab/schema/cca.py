@@ -106,6 +106,11 @@ def _kernel_senders(_stanza_files: tuple[tuple[Path, str], ...]) -> dict[str, Cc
     return ccas
 
 
+def search_versions() -> tuple[str, ...]:
+    """Return the names of SEARCH's versions: the senders of cca.yml that leave slow start by it."""
+    return tuple(name for name, cca in load_ccas().items() if cca.slow_start_exit == "search")
+
+
 def load_senders() -> dict[str, Cca]:
     """Return all senders of the lab by name, in the order of every table: those of cca.yml, then those of packages."""
     senders, files = load_ccas(), [shown(CCAS)]

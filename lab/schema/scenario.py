@@ -141,7 +141,7 @@ class Scenario(Strict):
     round_pause_s: Annotated[Real, Field(ge=0)] = 0.0  # after one download of each sender
     # The download ends with this many bytes, at the latest after duration_s.
     size_bytes: Annotated[int, Field(ge=1, le=MOST_SIZE_BYTES)] | None = None
-    mtu_bytes: Annotated[int, Field(ge=576, le=65_535)] | None = None  # of both ends' routes; none: the wires'
+    mtu_bytes: Annotated[int, Field(ge=576, le=65_520)] | None = None  # of both ends' routes; none: the wires'
     pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
     ecn_at_ends: bool = False  # both ends negotiate ECN (RFC 3168): a queue that can marks instead of dropping
     # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 import polars as pl
@@ -100,13 +101,15 @@ def link_tables(folder: Path, node: NodeRecord, events: Events, start_ns: int) -
 def segments(plan: Plan, packets: Frame) -> Check:
     """Compare the largest data segment with what the MTU and the headers leave, of both ends.
 
-    Where each object of a workload is smaller, a segment may hold anything from the largest one to several of them.
+    Where each object of a workload that came is smaller, a segment may hold anything from the largest one to several.
     """
-    data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
+    data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1) & (pl.col("len_bytes") > 0))
     target, flow = plan["mss_bytes"], plan["flows"][0]
     exchanges = flow["workload"]["exchanges"] if "workload" in flow else []
     sizes = [size for each in exchanges for size in each["objects_bytes"]]
-    spare = max(target - max(sizes), 0) if sizes else 0
-    longest = largest(collected(data.select(pl.col("len_bytes").max()))["len_bytes"])
+    ends = collected(data.select("len_bytes", (pl.col("seq_bytes") + pl.col("len_bytes") - 1).alias("came")))
+    longest, came = largest(ends["len_bytes"]), int(largest(ends["came"]) or 0)
+    begun = [min(size, came - ahead) for ahead, size in zip(accumulate(sizes, initial=0), sizes, strict=False)]
+    spare = max(target - max(begun), 0) if sizes else 0
     found = check("largest data segment", target, longest, "bytes", spare)
     return {**found, "ok": found["ok"] and (found["got"] or 0) <= target}

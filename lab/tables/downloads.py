@@ -2,9 +2,9 @@
 """What a trial's downloads transferred, by our own records, and where its tables end.
 
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
-or once the client has acknowledged `size_bytes`. It ends with iperf3 at the latest, whose own time runs from its
-request on: on a link that is silent for seconds then, the first data are late. Bytes are unique payload: what came
-twice counts once, what came out of order counts.
+or once the client has acknowledged `size_bytes`; a later rival's ends with that of the download under test. It ends
+with iperf3 at the latest, whose own time runs from its request on: on a link that is silent for seconds then, the first
+data are late. Bytes are unique payload: what came twice counts once, what came out of order counts.
 """
 
 import math
@@ -34,15 +34,20 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     measured: list[Download] = [{**captured, **_counted(first)}]
+    scenario_s = captured["data_s"] + plan["flows"][0]["duration_s"]
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
     for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
+        last_s = scenario_s if "start_s" in request else math.inf
         own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
-        extent = _traced(flow, request, own["acks"], data_s, up_delay_s)
+        extent = _traced(flow, request, own["acks"], data_s, up_delay_s, last_s)
         found: Download = {**extent, **_counted(record)}
+        counted_s, again_s = data_s + _lasted_s(record), own["retransmits"]["t_s"]
         if hosts.count(request["sender"]) > 1:  # its host's count is of all
-            during = own["retransmits"].filter(pl.col("t_s").is_between(data_s, data_s + _lasted_s(record)))
-            found["retransmits_pkts"] = during.height
+            found["retransmits_pkts"] = int(again_s.is_between(data_s, min(counted_s, last_s)).sum())
+        elif counted_s > last_s:
+            behind = int(((again_s > last_s) & (again_s <= counted_s)).sum())
+            found["retransmits_pkts"] = max((record["retransmits_pkts"] or 0) - behind, 0)
         measured.append(found)
     return measured
 
@@ -113,14 +118,16 @@ def _captured(request: FlowPlan, lasted_s: float, packets: Frame) -> Extent:
     return _download(FLOW, data_s, end_s, received)
 
 
-def _traced(flow: int, request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float) -> Extent:
+def _traced(
+    flow: int, request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float, last_s: float
+) -> Extent:
     """Measure a download of which only the sender's kernel was traced: what had been acknowledged to it.
 
     An ACK reaches the sender one delay of the return path after it was sent.
     """
     own = acks.with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
     enough = own.filter(pl.col("snd_una_bytes") >= request.get("size_bytes", np.inf))["t_s"].to_list()
-    end_s = min([data_s + request["duration_s"], *enough[:1]])
+    end_s = max(min([data_s + request["duration_s"], last_s, *enough[:1]]), data_s)
     return _download(flow, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
 
 

@@ -22,12 +22,17 @@ COLUMNS: Columns = {
     "quantity": Column(
         pl.String, "down. or up., then rate_mbps, opportunity_bytes (may pass at that instant), delay_ms, loss_pct"
     ),
-    "t_s": Column(pl.Float64, "from then on the value holds; it also holds before the first time of its quantity"),
+    "t_s": Column(
+        pl.Float64,
+        "from then on the value holds; it also holds before the first time of its quantity: the first row of a rate "
+        "that changes is the mean rate, which the link has until its series begins 1 us later",
+    ),
     "value": Column(pl.Float64, "the value", "that of the quantity's name"),
 }
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
 STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), "tbf": ("rate_bps",)}  # by mode, else by kind
 DELAYS = ("delay_us", "loss_pct")  # of every other kind
+BEFORE_US = -1.0  # of the series' begin
 
 
 def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.DataFrame:
@@ -44,6 +49,12 @@ def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
     if shape["steps"]:
         names: tuple[str, ...] = STEPS.get(spec.get("mode") or spec["kind"], DELAYS)
         table = _steps(folder / shape["steps"], names)
+        if names == ("rate_bps",):
+            until_then = {
+                "t_us": [BEFORE_US],
+                "rate_bps": [float(spec["start_bps" if "start_bps" in spec else "rate_bps"])],
+            }
+            table = pl.concat([pl.DataFrame(until_then), table])
     else:
         names = CONSTANTS[spec["kind"]]
         table = pl.DataFrame({"t_us": [0]} | {name: [float(spec[name])] for name in names})

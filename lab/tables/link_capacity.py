@@ -6,14 +6,18 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
+
 WAYS = ("down", "up")
+HEADERS_BYTES = 66  # of a segment: Ethernet, IPv4, and TCP with time stamps
 
 
 class LinkCapacity:
     """A trial's table `link`: quantity, t_s, value; each value holds until the next, the first also before."""
 
-    def __init__(self, table: pl.DataFrame) -> None:
+    def __init__(self, table: pl.DataFrame, mss_bytes: int = 0) -> None:
         self.table = table
+        self.frame_bytes = max(FRAME_BYTES, mss_bytes + HEADERS_BYTES)  # the largest, or the usual
 
     @classmethod
     def constant(cls, rate_mbps: float, base_rtt_ms: float) -> "LinkCapacity":

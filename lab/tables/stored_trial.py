@@ -116,7 +116,7 @@ class Trial:
         for names in LINK:
             if not table["quantity"].is_in(names).any():
                 raise field_error(self.path / "link.parquet", "quantity", "", f"given: {' or '.join(names)}")
-        return LinkCapacity(table)
+        return LinkCapacity(table, self.meta["mss_bytes"])
 
     @property
     def fault(self) -> str | None:

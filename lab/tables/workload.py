@@ -26,7 +26,7 @@ def read(folder: Path, plan: Plan, node: NodeRecord, measured: Download) -> Work
     whole_ns = client["whole_ns"]
     times_s = [(t_s(CLIENT, "whole_ns", begun), t_s(CLIENT, "whole_ns", whole, begun)) for begun, whole in whole_ns]
     return {
-        "objects": _objects(plan["flows"][0], times_s, measured["end_s"], folder / CLIENT),
+        "objects": _objects(plan["flows"][0], times_s, measured, folder / CLIENT),
         "stalled_s": client["stalled_s"],
         "limited": [[t_s(SERVER, "limited_ns", at), float(limited)] for at, limited in server["limited_ns"]],
         "busy_s": server["busy_us"] / 1e6,
@@ -35,7 +35,7 @@ def read(folder: Path, plan: Plan, node: NodeRecord, measured: Download) -> Work
     }
 
 
-def _objects(flow: FlowPlan, whole: list[tuple[float, float]], end_s: float, file: Path) -> list[ObjectJson]:
+def _objects(flow: FlowPlan, whole: list[tuple[float, float]], measured: Download, file: Path) -> list[ObjectJson]:
     """Pair what was requested with what came: objects arrive in the order of the plan, and the last ones may lack."""
     requested = [
         (number, each["group"], size)
@@ -44,8 +44,9 @@ def _objects(flow: FlowPlan, whole: list[tuple[float, float]], end_s: float, fil
     ]
     if len(whole) > len(requested):
         raise UserError(f"{file}: objects={len(whole)}: must be at most {len(requested)}, as many as requested")
-    if len(whole) < len(requested):  # the client went on for a moment: those objects lie behind the trial's tables
-        whole = [times for times in whole if times[1] <= end_s]
+    # The client went on for a moment: those objects lie behind the trial's tables.
+    last_s = measured["end_s"] if len(whole) < len(requested) else measured["data_s"] + flow["duration_s"]
+    whole = [times for times in whole if times[1] <= last_s]
     times: list[tuple[float | None, float | None]] = [*whole, *[(None, None)] * (len(requested) - len(whole))]
     return [
         {"exchange": number, "group": group, "bytes": size, "requested_s": begun, "whole_s": end}

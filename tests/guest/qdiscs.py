@@ -5,6 +5,7 @@ import json
 import random
 import socket
 import time
+from contextlib import suppress
 from typing import Any
 
 from lab.node.crossing import ADDRESS, PORT, TOPOLOGY
@@ -29,9 +30,11 @@ def refusals(specs: list[Spec]) -> list[str]:
     with netns.namespaces_up(WIRE):
         for spec in specs:
             try:
-                qdisc.apply(spec["kind"], "eth1", spec)
+                qdisc.apply("tbf", "eth1", spec)
             except NodeError as error:
                 printed.append(f"{spec}: {error}")
+            with suppress(NodeError):  # where none was made
+                run("tc", "-n", "tbf", "qdisc", "delete", "dev", "eth1", "root")
     return printed
 
 

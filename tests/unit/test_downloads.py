@@ -117,6 +117,28 @@ def test_a_second_download_is_measured_by_what_was_acknowledged_to_its_sender() 
     assert (found["flow"], found["bytes"]) == (2, 5000)
 
 
+@pytest.mark.parametrize(("begun_s", "seconds", "count"), [(0.6, 1.4, 5000), (1.5, 0.5, 5000), (2.5, 0.0, 0)])
+def test_a_later_rival_counts_until_the_scenarios_time_however_late_its_data_come(
+    begun_s: float, seconds: float, count: int
+) -> None:
+    rival = PLAN["flows"][0] | {"client_port": 20002, "start_s": 0.5, "duration_s": 1.5, "sender": "another"}
+    node = copy.deepcopy(NODE)
+    late_ns = node["downloads"][0]["data_ns"] + round(begun_s * 1e9)
+    timed = {"data_ns": late_ns, "until_ns": late_ns + 1_500_000_000, "retransmits_pkts": 3}
+    node["downloads"].append(node["downloads"][0] | timed)
+    first_s = downloads.first_data_s(TABLES["packets"])
+    assert first_s is not None
+    t_s = [first_s + after_s for after_s in (begun_s, begun_s + 0.1, 1.9, 2.0 + 0.06)]
+    acks = pl.DataFrame({"t_s": t_s, "flow": 2, "snd_una_bytes": [1, 1001, 5001, 9001]})
+    acks = acks.filter(pl.col("t_s") >= first_s + begun_s)
+    again = {"t_s": [first_s + 2.05], "flow": [2], "state": ["open"]}
+    tables = TABLES | {"acks": acks, "retransmits": pl.DataFrame(again)}
+    _, found = downloads.measure(PLAN | {"flows": [PLAN["flows"][0], rival]}, node, tables)
+    assert found["seconds"] == pytest.approx(seconds)
+    assert found["bytes"] == count
+    assert found["retransmits_pkts"] == 2  # of the three one came behind the end
+
+
 def trial(*flows: tuple[str, float, float, float]) -> Any:
     """Return a trial whose flows have a sender, a start, an end and a steady rate in Mb/s, an ACK each 10 ms."""
     rows = [

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.judge.ack_stream import ack_stream
-from lab.judge.loss import SLACK_S, agrees_with_drops, first_drop_s, first_loss_s, first_mark_s
+from lab.judge.loss import SLACK_S, agrees_with_drops, drops_s, first_drop_s, first_hole_s, first_loss_s, first_mark_s
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.window_rate import first_reached_s
 from tests.examples import examples
@@ -133,7 +133,16 @@ def test_the_first_loss_is_of_acks_with_sack_and_the_first_drop_of_a_sample() ->
     assert first_loss_s(packets.with_columns(sack_edges=pl.lit(None, pl.UInt8))) == 3.0
     assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
     assert first_drop_s(queue(0, 0)) is None
-    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
+    assert agrees_with_drops(None, dropped(0, 0, 1), seen_by, end_s=4.0)
+
+
+def seen_by(drop_s: float) -> float:
+    """Return when a queue of 2 s has drained, and a path of 600 ms."""
+    return drop_s + 2.0 + 0.6
+
+
+def dropped(*drops_pkts: int) -> pl.Series:
+    return drops_s(pl.DataFrame(schema=PACKETS), queue(*drops_pkts))
 
 
 def queue(*drops_pkts: int) -> pl.DataFrame:
@@ -156,8 +165,52 @@ def queue(*drops_pkts: int) -> pl.DataFrame:
 def test_first_loss_and_first_drop_must_explain_each_other(
     loss_s: float | None, drops: tuple[int, ...], agrees: bool, why: str
 ) -> None:
-    found = agrees_with_drops(loss_s, queue(*drops), base_rtt_ms=600, drain_s=2.0, end_s=30.0)
-    assert found is agrees, why
+    assert agrees_with_drops(loss_s, dropped(*drops), seen_by, end_s=30.0) is agrees, why
+
+
+@pytest.mark.parametrize(
+    ("loss_s", "hole_s", "made_good", "agrees", "why"),
+    [
+        (None, None, True, True, "sent again before a third segment stood behind the hole"),
+        (None, (3.0, 3.5), True, False, "three segments behind the hole, and no third duplicate"),
+        (None, None, False, False, "dropped, and never sent again"),
+        (9.0, (3.0, 9.0), False, True, "the end of a window was dropped: what is behind came a round later"),
+        (9.0, (8.9, 9.0), True, True, "the first drop was made good, and the loss follows the second one"),
+        (9.0, (8.9, 9.0), False, False, "what was queued before the drop came long after it must have"),
+        (9.0, (4.0, 5.0), True, False, "a third duplicate was due long before"),
+        (20.0, (19.9, 20.0), True, False, "lost long after the last drop must have shown"),
+    ],
+)
+def test_a_drop_explains_the_hole_behind_what_was_queued_before_it(
+    loss_s: float | None, hole_s: tuple[float, float] | None, made_good: bool, agrees: bool, why: str
+) -> None:
+    drops = dropped(0, 1, 1, 1, 1, 1, 1, 2, *[2] * 20)
+    assert agrees_with_drops(loss_s, drops, seen_by, 30.0, hole_s, made_good=made_good) is agrees, why
+
+
+def test_what_was_dropped_before_the_client_requested_its_data_was_no_segment() -> None:
+    request = pl.DataFrame([packet(2.0, False, len_bytes=37)], schema=PACKETS, orient="row")
+    assert drops_s(request, queue(1, 2, 2, 3, 3, 5)).to_list() == [3.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("seqs", "found_s"),
+    [
+        ((1, 2, 3, 4, 5, 6), None),
+        ((1, 3, 4, 5, 6), (0.0, 3.0)),  # 2 is lost
+        ((3, 4, 5, 1, 2), (0.0, 2.0)),  # the first ones are lost
+        ((1, 3, 4, 2, 5, 6), None),  # two behind the hole, and then what was lost
+        ((1, 3, 4, 2, 5, 7, 8, 9), (4.0, 7.0)),  # the second hole has three
+        ((1, 3, 3, 4), (0.0, 3.0)),  # a copy is answered, too
+        ((1, 2, 4, 5), None),  # it ends before a third
+        ((), None),
+    ],
+)
+def test_a_third_duplicate_is_due_at_the_third_segment_behind_a_hole(
+    seqs: tuple[int, ...], found_s: tuple[float, float] | None
+) -> None:
+    rows = [packet(float(n), True, seq_bytes=1000 * seq - 999, len_bytes=1000) for n, seq in enumerate(seqs)]
+    assert first_hole_s(pl.DataFrame(rows, schema=PACKETS, orient="row")) == found_s
 
 
 def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_drained() -> None:
@@ -168,7 +221,12 @@ def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_dra
     assert loss_s is not None
     assert drop_s is not None
     assert drop_s + drain_s < loss_s
-    assert agrees_with_drops(loss_s, tables["qdisc"], path.base_rtt_ms, drain_s, path.duration_s)
+
+    def drained(drop_s: float) -> float:
+        return drop_s + drain_s + path.base_rtt_ms / 1e3
+
+    drops = drops_s(tables["packets"], tables["qdisc"])
+    assert agrees_with_drops(loss_s, drops, drained, path.duration_s)
 
 
 @pytest.mark.parametrize(

@@ -65,3 +65,18 @@ def test_a_buffer_that_holds_less_than_is_requested_is_refused(
 def test_a_constant_rate_passes_the_largest_frame(tmp_path: Path, frame_bytes: int, burst_bytes: int) -> None:
     _, spec = bottleneck(tmp_path, {}, frame_bytes)
     assert (spec["kind"], spec["burst_bytes"]) == ("tbf", burst_bytes)
+
+
+@pytest.mark.parametrize("frame_bytes", [SMALL, USUAL, JUMBO])
+@pytest.mark.parametrize(
+    ("queue", "name"),
+    [
+        ({"kind": "fq_codel"}, "quantum_bytes"),
+        ({"kind": "red", "min_share": 0.3, "max_share": 0.8}, "avpkt_bytes"),
+    ],
+)
+def test_a_queue_counts_with_the_frames_that_pass(
+    tmp_path: Path, frame_bytes: int, queue: dict[str, Any], name: str
+) -> None:
+    _, spec = bottleneck(tmp_path, {"queue": queue}, frame_bytes)
+    assert spec["child"][name] == frame_bytes

@@ -188,7 +188,7 @@ def test_a_series_that_no_qdisc_takes_of_no_file_or_of_no_such_column_is_refused
 @pytest.mark.parametrize(
     ("buffer_bytes", "rule"),
     [
-        (15_140, "one whose min_share of the buffer is more than 1514 bytes"),
+        (15_140, "one whose min_share of the buffer is more than the largest frame"),
         (15_200, None),
         (2_330_000, None),
         (2_331_000, "one whose max_share the kernel's average can follow: take a smaller share or buffer"),
@@ -202,7 +202,7 @@ def test_a_buffer_in_which_tc_or_the_kernel_refuse_the_thresholds_of_red_is_refu
     if rule is None:
         assert drawn(requested).buffer_bytes == buffer_bytes
     else:
-        assert f"down.queue=red: must be {rule} (buffer: {buffer_bytes} bytes)" in refusal(requested)
+        assert f"down.queue=red: must be {rule} (buffer: {buffer_bytes} bytes, frame: 1514)" in refusal(requested)
 
 
 def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:

@@ -152,6 +152,14 @@ def test_a_published_figure_may_be_of_a_sender_of_ones_own(tmp_path: Path) -> No
         load_experiment(str(file), {"ccas": ["cubic"]})
 
 
+def test_a_scenario_that_replays_what_nobody_has_is_refused_before_a_trial() -> None:
+    assert load_experiment("geo", {"replayed": ["search2", "search1_poster_geo"]}).scenario.replayed
+    with pytest.raises(
+        UserError, match=r"geo\.yml: replayed=serch2: must be a version of SEARCH: did you mean search2"
+    ):
+        load_experiment("geo", {"replayed": ["search2", "serch2"]})
+
+
 def test_a_real_machine_needs_the_modules_of_the_senders_of_the_links_qdiscs_and_of_what_watches() -> None:
     experiment = experiment_on(SMALL, "search", "bbr", "cubic")
     watching, qdiscs = ["qdisc_sampler", "tcp_slow_start_watch"], ["sch_netem", "sch_tbf"]

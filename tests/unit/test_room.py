@@ -61,6 +61,14 @@ def test_the_trace_holds_an_event_per_segment_and_per_sample_and_half_as_much_ag
     assert 1024 + events_kb <= sizes.trace_kb(LINK, DURATION_S, MSS_BYTES) < 1025 + events_kb
 
 
+def test_the_trace_holds_the_fastest_seconds_of_a_link_that_changes() -> None:
+    trial_s = LINK.series_s - 10  # its closing
+    varying = {"rate_mbps": Steps.of([(0.0, 60.0), (trial_s / 3, 0.0)]), "mean_rate_mbps": 20.0}
+    segments, samples = 60e6 / 8 * trial_s / 3 / MSS_BYTES, LINK.series_s * 1e6 / sizes.sample_us(LINK)
+    events_kb = 1.5 * (segments * 160 + samples * 64) / 1024
+    assert 1024 + events_kb <= sizes.trace_kb(down(**varying), 5, MSS_BYTES) < 1025 + events_kb
+
+
 def test_the_trace_of_requests_is_no_longer_than_they_need() -> None:
     requested_kb = 1.5 * 2 * 1_448_000 / MSS_BYTES * 160 / 1024
     without = sizes.trace_kb(LINK, 600, MSS_BYTES, 0)

@@ -167,7 +167,12 @@ def test_the_link_is_what_was_applied_in_the_units_of_its_quantities(tmp_path: P
 @pytest.mark.parametrize(
     ("part", "mode", "steps", "found"),
     [
-        ("bottleneck", "rate", "0\t2000000\n1500000\t500000\n", {"down.rate_mbps": [(1.0, 2.0), (2.5, 0.5)]}),
+        (
+            "bottleneck",
+            "rate",
+            "0\t2000000\n1500000\t500000\n",
+            {"down.rate_mbps": [(0.999999, 5.0), (1.0, 2.0), (2.5, 0.5)]},
+        ),
         (
             "bottleneck-up",
             "opportunities",
@@ -186,7 +191,7 @@ def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
     tmp_path: Path, part: str, mode: str | None, steps: str, found: dict[str, list[tuple[float, float]]]
 ) -> None:
     (tmp_path / "steps.tsv").write_text(f"{steps}3000000\tend\n")
-    spec = {"kind": "replay"} | ({"mode": mode, "start_bps": 5} if mode else {})
+    spec = {"kind": "replay"} | ({"mode": mode, "start_bps": 5_000_000} if mode else {})
     rows = [(quantity, *each) for quantity, of in found.items() for each in of]
     assert read_link(tmp_path, [shape(part, spec, "steps.tsv")], 1.0).rows() == rows
 

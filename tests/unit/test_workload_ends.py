@@ -9,14 +9,17 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from lab.base.errors import UserError
 from lab.node.plan import FlowPlan, WorkloadPlan
 from lab.node.system.tools import NodeError
 from lab.node.traffic.workload_ends import HEAD, READY, TCP_INFO, Player, fetch, serve
+from lab.senders.traced import segments
 from lab.tables import workload
 from lab.tables.trial_json import Download
+from tests.slow_start_model import PACKETS, packet
 
 OBJECTS = [[70_000, 1], [1_000_000]]
 PLAN: WorkloadPlan = {
@@ -164,6 +167,12 @@ def test_times_count_as_in_every_table_and_what_is_missing_or_came_after_the_end
     assert found["limited"] == [[pytest.approx(0.4), 1], [0.5, 0]]
     late = {**CLIENT, "whole_ns": [[10**9, 11 * 10**8], [10**9, 99 * 10**8]]}
     assert [each["whole_s"] for each in read(tmp_path, late)["objects"]] == [pytest.approx(0.6), None, None]
+    every = {**CLIENT, "whole_ns": [[10**9, 11 * 10**8], [10**9, 99 * 10**8], [10**9, 101 * 10**8]]}
+    assert [each["whole_s"] for each in read(tmp_path, every)["objects"]] == [
+        pytest.approx(0.6),
+        pytest.approx(9.4),
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -204,3 +213,21 @@ def test_a_log_that_is_no_json_or_missing_is_one_line(tmp_path: Path, text: str)
     (tmp_path / workload.CLIENT).write_text(text)
     with pytest.raises(UserError, match="must be whole JSON"):
         workload.read(tmp_path, TRIAL, NODE, MEASURED)
+
+
+@pytest.mark.parametrize(
+    ("came", "longest", "ok"),
+    [
+        ([(1, 436), (437, 1352)], 1352, True),  # both small objects, and not yet the large one
+        ([(1, 436), (437, 1000)], 1000, True),  # of the second object a part
+        ([(1, 436), (437, 676), (1113, 676)], 676, False),  # all of it, in two
+        ([(1, 436), (437, 1352), (1789, 1400)], 1400, True),  # the begin of the large one
+        ([(1, 436), (437, 1352), (1789, 1400), (3189, 1400)], 1400, False),  # more of it, and no full segment
+    ],
+)
+def test_a_full_segment_is_due_of_what_came_of_a_workload(came: list[tuple[int, int]], longest: int, ok: bool) -> None:
+    objects = [{"objects_bytes": [436]}, {"objects_bytes": [1352, 90_000]}]
+    plan: Any = {"mss_bytes": 1448, "flows": [{"workload": {"exchanges": objects}}]}
+    rows = [packet(0.1, True, seq_bytes=seq, len_bytes=length) for seq, length in came]
+    found = segments(plan, pl.DataFrame(rows, schema=PACKETS, orient="row"))
+    assert (found["got"], found["ok"]) == (longest, ok)

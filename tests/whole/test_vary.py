@@ -52,6 +52,17 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
     assert read(point.experiment)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    ("field", "entry"), [("rivals.0.count=3", ("bbr", 3, 0)), ("rivals.0.start_s=2", ("bbr", 1, 2))]
+)
+def test_a_rival_that_is_written_in_short_varies_as_an_entry_of_rivals(
+    field: str, entry: tuple[str, int, float]
+) -> None:
+    (point,) = points_of(load_experiment("compete-bbr"), axes_of([field]), minutes=0.5)
+    (found,) = point.experiment.scenario.beside
+    assert (found.cca, found.count, found.start_s) == entry
+
+
 @pytest.mark.parametrize("field", ["duration_s=5", "down.delay_ms=20", "rival=bbr"])
 def test_a_sender_of_a_users_file_stays_in_a_point_whatever_varies(field: str) -> None:
     base = load_experiment("compete-cubic")

@@ -110,7 +110,7 @@ class TcKind(NamedTuple):
     settings: tuple[Setting, ...]
     queue: str = ""  # in one sentence, where a profile may choose it as its bottleneck's queue
     rules: tuple[Rule, ...] = ()
-    buffer_rules: tuple[Rule, ...] = ()  # of the fields and a trial's buffer_bytes
+    buffer_rules: tuple[Rule, ...] = ()  # of the fields, and of a trial's buffer_bytes and frame_bytes
     switches: tuple[str, ...] = ()  # stated as they are, before the settings
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
     built_in: bool = False  # part of every kernel; otherwise its module is sch_<kind>
@@ -125,6 +125,7 @@ class NetlinkKind(NamedTuple):
     state: "State | None" = None  # None: it reports its options as they are stated
     queue: str = ""
     rules: tuple[Rule, ...] = ()
+    buffer_rules: tuple[Rule, ...] = ()
     followed: Followed | None = None
     built_in: bool = False
     origin: int | None = None  # the attribute for the begin of its own clock, by default the kernel's boot
@@ -168,14 +169,14 @@ def limit_pkts() -> Setting:
     return WHOLE_FRAMES
 
 
-def duration(tc: str, default_ms: float, slack_us: float = 0) -> Setting:
+def duration(tc: str, default_ms: float, slack_us: float = 0, bounds: Mapping[str, Any] = MILLISECONDS) -> Setting:
     """Define a time: a field in ms, a spec's value in us."""
     name = f"{tc}_ms"
     return Setting(
         f"{tc}_us",
         tc,
         "us",
-        field=Field(name, float, default_ms, MILLISECONDS),
+        field=Field(name, float, default_ms, bounds),
         value=lambda values, _: round(values[name] * 1e3),
         slack=lambda _: slack_us,
     )

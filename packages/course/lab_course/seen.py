@@ -2,7 +2,7 @@
 """Whether the exit that a student's module recorded is one that the packets show.
 
 The record is the module's own: it can write one at any time. What left the bottleneck and what reached the client was
-counted on other nodes, from which the exit is estimated (lab/judge/packet_exit.py). Two contradictions give no points:
+counted on other nodes, from which the exit is estimated (packages/quic). Two contradictions give no points:
 
 * The record is too early: from it on the flight still grows by more than a half. Slow start doubles it in a round; a
   sender that has left adds at most a half per round (RFC 9438, 4.2), and the estimate ends in the first rounds without
@@ -15,8 +15,9 @@ What it costs an honest sender: none of the course's solutions, starting points 
 refused (docs/course/grading.md).
 """
 
+from lab_quic.stack.packet_exit import Flight, Seen
+
 from lab.base.errors import UserError
-from lab.judge.packet_exit import Flight, Seen
 from lab.judge.slow_start import SlowStartExit
 from lab.runs.plan import HEADERS_BYTES
 from lab.tables.downloads import FLOW

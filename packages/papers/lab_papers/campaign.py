@@ -3,13 +3,10 @@
 
 from math import ceil
 
-from lab.base.choice import suggested
-from lab.base.errors import UserError, field_error
+from lab.base.errors import UserError
 from lab.base.stats import FEWEST_TRIALS
-from lab.judge.search_replay import versions
 from lab.runs.experiment import Experiment, load_experiment
 from lab.schema.scenario import load_scenario, scenarios
-from lab_papers.evaluation.search.forms import FORMS
 
 QUICK_SHARE = 10  # `--quick` runs one of so many trials, but as many as a claim needs to be judged
 
@@ -45,22 +42,13 @@ def quick_trials(trials: int) -> int:
     return min(trials, max(ceil(trials / QUICK_SHARE), FEWEST_TRIALS))
 
 
-def _replayable(experiment: Experiment, name: str) -> Experiment:
-    """Return an experiment whose replayed versions of SEARCH are all known."""
-    known = [*versions(), *FORMS]
-    named = [*experiment.scenario.replayed, *(each.replayed for each in experiment.scenario.claims if each.replayed)]
-    for unknown in (each for each in named if each not in known):
-        raise field_error(name, "replayed", unknown, f"a version of SEARCH: {suggested(unknown, known)}")
-    return experiment
-
-
 def load_campaign(names: list[str], quick: bool) -> tuple[list[Experiment], list[UserError]]:
     """Load scenarios; also return one error per scenario that cannot run."""
     experiments, errors = [], []
     for name in names:
         try:
             trials = quick_trials(load_scenario(name)[1].trials) if quick else None
-            experiments.append(_replayable(load_experiment(name, {"trials": trials}), name))
+            experiments.append(load_experiment(name, {"trials": trials}))
         except UserError as error:  # for example a recording that is not fetched
             errors.append(error)
     return experiments, errors

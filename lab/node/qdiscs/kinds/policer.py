@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's own `policer`: a FIFO that drops what arrives above the rate of a token bucket."""
 
-from lab.node.qdiscs.qdisc_kind import Attribute, Field, NetlinkKind, State, buffer_bytes
+from lab.node.qdiscs.qdisc_kind import Attribute, Field, NetlinkKind, Rule, State, buffer_bytes
 
 MOST_BURST_BYTES = 10**9
 KIND = NetlinkKind(
@@ -18,4 +18,10 @@ KIND = NetlinkKind(
     ),
     State("I limit_bytes I burst_bytes Q rate_bps Q policed_pkts Q overflow_pkts"),
     queue="Drops what arrives above the rate of a token bucket, and lets nothing wait for it.",
+    buffer_rules=(
+        Rule(
+            "one whose burst_bytes hold the largest frame",
+            lambda values: values["burst_bytes"] >= values["frame_bytes"],
+        ),
+    ),
 )

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from lab_papers.campaign import campaign, load_campaign
+from lab_papers.evaluation.search.forms import FORMS
 
+from lab.base.entry_points import brought
 from lab.runs.experiment import load_experiment, specification
 from lab.schema.scenario import load_scenario, scenarios
 from tests.command import scenario_file
@@ -49,3 +51,7 @@ def test_a_replayed_version_that_nobody_has_is_refused(tmp_path: Path, place: di
     file = str(scenario_file(tmp_path, **given))
     ((), (error,)) = load_campaign([file], quick=False)
     assert str(error).startswith(f"{file}: replayed=serch2: must be a version of SEARCH: did you mean search2")
+
+
+def test_the_forms_that_a_scenario_may_replay_are_those_that_can_be() -> None:
+    assert sorted(brought("lab.replayed")) == sorted(FORMS)

@@ -12,10 +12,11 @@ import pytest
 from lab_papers.evaluation.search import kernel_checks, sensitivity
 from lab_papers.evaluation.search.replay import BASE, JUDGES, downloads, varied
 
-from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, version, versions
+from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, version
 from lab.judge.stored import Stored
 from lab.runs.experiment import load_experiment
 from lab.runs.options import RunOptions
+from lab.schema.cca import search_versions
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 
@@ -26,7 +27,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 
 
 def test_the_library_holds_every_version_with_the_parameters_of_its_file(library: Path) -> None:
-    assert set(versions()) <= set(built_versions(library))
+    assert set(search_versions()) <= set(built_versions(library))
     assert {version(library, name).params.threshold_pct for name in ("search2", "search4")} == {35}
     assert version(library, "search").params.threshold_pct == 26
     assert version(library, "search31").compact

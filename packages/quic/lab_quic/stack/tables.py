@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.judge.loss import first_drop_s
-from lab.judge.packet_exit import Estimate, Flight, Seen
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
@@ -32,6 +31,7 @@ from lab.tables.trial_json import Check, Download
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
 from lab_quic.stack.link_loss import lost_bytes
+from lab_quic.stack.packet_exit import Estimate, Flight, Seen
 from lab_quic.stack.prepared import stored
 from lab_quic.stack.senders import ESTIMATED
 from lab_quic.tables import Datagrams

@@ -159,10 +159,10 @@ def test_a_trial_over_quic_has_the_steps_of_its_own_folder(tmp_path: Path) -> No
     shutil.copytree(DRAFT / "formats", tmp_path / "formats")
     shutil.copy(DRAFT / "trace.raw", tmp_path)
     (tmp_path / "link" / "bottleneck").write_text("0\t2000000\n1500000\t500000\n3000000\tend\n")
-    follows = shape("bottleneck", {"kind": "replay", "mode": "rate", "start_bps": 5}, "link/bottleneck")
+    follows = shape("bottleneck", {"kind": "replay", "mode": "rate", "start_bps": 5_000_000}, "link/bottleneck")
     node = {**NODE, "applied": [follows]}
     start_ns = node["start_ns"] - 10**9
     epoch_ns = start_ns + node["clocks"]["realtime_ns"] - node["clocks"]["monotonic_ns"]
     ends: Any = SimpleNamespace(start_epoch_ns=epoch_ns, tables=lambda _start_ns: {})
     rows = decode(tmp_path, cast(Any, node), ends)["link"].rows()
-    assert rows == [("down.rate_mbps", 1.0, 2.0), ("down.rate_mbps", 2.5, 0.5)]
+    assert rows == [("down.rate_mbps", 0.999999, 5.0), ("down.rate_mbps", 1.0, 2.0), ("down.rate_mbps", 2.5, 0.5)]

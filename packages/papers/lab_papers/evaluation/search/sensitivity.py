@@ -15,10 +15,10 @@ import polars as pl
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.frames import Cell, Row
 from lab.judge.search_replay import SearchParams, Version, version
-from lab.judge.search_replay import versions as all_versions
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
 from lab.judge.summary import CLASSES
+from lab.schema.cca import search_versions
 from lab_papers.evaluation.search.binning import bins_error_points
 from lab_papers.evaluation.search.forms import FORMS, exit_of_form
 from lab_papers.evaluation.search.replay import (
@@ -77,7 +77,7 @@ def versions(stored: Stored, library: Path) -> pl.DataFrame:
     rows = []
     forms = [name for name in stored.run.scenario.get("replayed", []) if name in FORMS]
     for one in downloads(stored):
-        for name in (*all_versions(), *forms):
+        for name in (*search_versions(), *forms):
             left = exit_of_form(library, name, one)
             error = bins_error_points(library, one, name) if name == PUBLISHED else None
             rows += [_version(stored.name, name, one, left, judge, error) for judge in ALL_JUDGES]
