@@ -180,6 +180,10 @@ def test_a_module_for_an_older_kernel_gets_the_hint_of_what_changed(file: str, h
         built(FIELD / file, kernel)
 
 
+def test_a_file_whose_name_has_dots_is_built_as_a_module_without_them(tmp_path: Path, kernel: Kernel) -> None:
+    assert built(written(tmp_path, source(), "cc-3.1.c"), kernel).name == "cc_3_1"
+
+
 def test_each_module_of_a_kbuild_is_built(tmp_path: Path, kernel: Kernel) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.c").write_text(source(name=name))

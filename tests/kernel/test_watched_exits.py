@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """When modules that do not report their exit leave slow start: each pair below leaves at the same ACK."""
 
-from pathlib import Path
-
 import pytest
 
 from lab.kernel.build import Kernel
