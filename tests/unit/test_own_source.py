@@ -67,9 +67,7 @@ def test_a_folder_with_one_c_file_needs_no_kbuild_and_one_with_two_does(tmp_path
 
 @pytest.mark.parametrize("name", ["my cc.c", "a;b.c", "a$(b).c", "a:b.c", "a#b.c", "a%b.c", "a.mod.c", f"{'a' * 60}.c"])
 def test_a_name_that_make_would_not_take_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(
-        UserError, match=r"source=.*: must be a name of at most 50 letters, digits and _ \+ \. - before"
-    ):
+    with pytest.raises(UserError, match=r"source=.*: must be a name of at most 50 letters, digits and _ \+ \. -"):
         read_source(file(tmp_path, name))
 
 
