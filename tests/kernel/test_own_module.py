@@ -2,6 +2,7 @@
 """A user's own module: built alone, tested for a second, each mistake in one line; and one with large state."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,15 @@ def test_the_sanitized_kernel_notices_what_the_plain_one_does_not(
 def test_a_clean_module_passes_in_the_sanitized_kernel(tmp_path: Path, sanitized: Virtual) -> None:
     module = built(written(tmp_path, source()), sanitized.kernel)
     assert SmokeTest(module, {}, sanitized.kernel, sanitized.world.root, sanitized=True).run()["leaks"] == []
+
+
+def test_a_umask_that_shuts_others_out_fails_no_build(tmp_path: Path, kernel: Kernel) -> None:
+    own = written(tmp_path, REPORTING.replace("window_of_64", "under_umask"))
+    before = os.umask(0o077)
+    try:
+        assert built(own, kernel).depends == ("tcp_slow_start",)
+    finally:
+        os.umask(before)
 
 
 def test_a_build_sees_no_file_of_the_user(tmp_path: Path, kernel: Kernel) -> None:
