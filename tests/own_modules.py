@@ -83,6 +83,10 @@ NULL = "*(volatile int *)8 = 1;"
 # What a build refuses, and in which line.
 UNBUILDABLE = {
     "not C": ("this is not C\n", r"own\.c:1:1: error: unknown type name 'this'"),
+    "a place that a directive forges": (
+        '#line 7 "other.c"\n /* 3 */ # 900 "other.c"\nthis is not C\n',
+        r"own\.c:3:1: error: unknown type name 'this'",
+    ),
     "a name of 23 characters": (
         source(name="a_name_that_is_too_long"),
         r"own\.c:\d+:\d+: error: .*at most 15 characters",
@@ -118,6 +122,10 @@ UNBUILDABLE = {
 }
 # What a smoke test refuses.
 FAULTY = {
+    "a section of the kernel's": (
+        source(code='static char kept[2] __used __section(".gnu.linkonce.this_module");\n'),
+        r"loading: insmod.*Invalid module format; kernel: silent: it was built for another kernel",
+    ),
     "no cong_avoid": (
         source(cong_avoid=None),
         r"own\.c: smoke test: loading: .*does not implement required ops: ssthresh, undo_cwnd, and cong_avoid or",

@@ -7,7 +7,12 @@ FILE is a path such as topologies/path/path.clab.yml. Every link is as fast as t
 the lab's. Mininet and PyYAML are packages of Debian's (mininet, python3-yaml).
 """
 
+import sys
 from pathlib import Path
+
+if __name__ == "__main__":
+    sys.stderr.write("topologies/mininet.py: must be read by Mininet: sudo mn --custom FILE --topo clab,TOPOLOGY\n")
+    sys.exit(2)
 
 from mininet.node import Node
 from mininet.topo import Topo

@@ -2,6 +2,7 @@
 """A user's own module: built alone, tested for a second, each mistake in one line; and one with large state."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,15 @@ def test_a_clean_module_passes_in_the_sanitized_kernel(tmp_path: Path, sanitized
     assert SmokeTest(module, {}, sanitized.kernel, sanitized.world.root, sanitized=True).run()["leaks"] == []
 
 
+def test_a_umask_that_shuts_others_out_fails_no_build(tmp_path: Path, kernel: Kernel) -> None:
+    own = written(tmp_path, REPORTING.replace("window_of_64", "under_umask"))
+    before = os.umask(0o077)
+    try:
+        assert built(own, kernel).depends == ("tcp_slow_start",)
+    finally:
+        os.umask(before)
+
+
 def test_a_build_sees_no_file_of_the_user(tmp_path: Path, kernel: Kernel) -> None:
     secret = tmp_path / "secret"
     secret.write_text("geheim")
@@ -178,6 +188,10 @@ def test_a_module_may_register_two_algorithms(tmp_path: Path, kernel: Kernel, wo
 def test_a_module_for_an_older_kernel_gets_the_hint_of_what_changed(file: str, hint: str, kernel: Kernel) -> None:
     with pytest.raises(BuildError, match=hint):
         built(FIELD / file, kernel)
+
+
+def test_a_file_whose_name_has_dots_is_built_as_a_module_without_them(tmp_path: Path, kernel: Kernel) -> None:
+    assert built(written(tmp_path, source(), "cc-3.1.c"), kernel).name == "cc_3_1"
 
 
 def test_each_module_of_a_kbuild_is_built(tmp_path: Path, kernel: Kernel) -> None:

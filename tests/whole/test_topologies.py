@@ -3,6 +3,7 @@
 
 import runpy
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -68,6 +69,12 @@ def mininet(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         module.__dict__.update(members)
         monkeypatch.setitem(sys.modules, name, module)
     return runpy.run_path(str(paths.TOPOLOGIES / "mininet.py"))
+
+
+def test_mininets_file_says_what_reads_it_where_it_is_run_itself() -> None:
+    done = subprocess.run([sys.executable, paths.TOPOLOGIES / "mininet.py"], capture_output=True, text=True)
+    rule = "must be read by Mininet: sudo mn --custom FILE --topo clab,TOPOLOGY"
+    assert (done.returncode, done.stderr) == (2, f"topologies/mininet.py: {rule}\n")
 
 
 @pytest.mark.parametrize("name", topology_files())

@@ -72,9 +72,9 @@ def build_own(source: OwnSource, tree: Tree) -> OwnModule:
 def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     """Make the module in a folder below the draft, and keep it, its debug form, its symbols and its facts."""
     work, interface = draft / "work", draft / "interface"
-    for name, content in source.files.items():
+    for name in source.files:
         (work / name).parent.mkdir(parents=True, exist_ok=True)
-        (work / name).write_bytes(content)
+        (work / name).write_bytes(source.built_file(name))
     interface.mkdir()
     for name in ("slow_start.h", "Module.symvers"):
         shutil.copyfile(tree.interface / name, interface / name)

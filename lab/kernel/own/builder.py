@@ -36,7 +36,8 @@ class Sandboxed:
         """Run steps; whatever they make stays in the folder."""
         del results
         read_only = {**self.bound, **({interface: INTERFACE} if interface else {})}
-        sandbox.own_tree(work)
+        for folder in filter(None, (work, interface)):  # a umask may shut others out of both
+            sandbox.own_tree(folder)
         try:
             return run_steps(
                 steps,

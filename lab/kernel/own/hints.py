@@ -51,7 +51,8 @@ OPS = "see struct tcp_congestion_ops in include/net/tcp.h"
 CHANGES = (
     Change(
         r"sizeof.*ICSK_CA_PRIV_SIZE|BUILD_BUG_ON failed.*(CA_PRIV|104)",
-        "a socket has 104 bytes for the state: allocate the rest in init (kzalloc, GFP_ATOMIC) and free it in release",
+        "a socket has 104 bytes for the state, 768 with lab try --kernel large-sockets: allocate the rest in init "
+        "(kzalloc, GFP_ATOMIC) and free it in release",
     ),
     Change(r"initializer-string for array of .char. is too long", "an algorithm's name has at most 15 characters"),
     Change(r"has no member named .icsk_ca_priv", "use inet_csk_ca(sk)"),
@@ -171,9 +172,8 @@ CHANGES = (
     Change(r"stdarg\.h: No such file", "include <linux/stdarg.h>", "5.16"),
     Change(r"asm/unaligned\.h: No such file", "include <linux/unaligned.h>", "6.12"),
     Change(INCOMPATIBLE.pattern + r".*\(\*\)|\(\*\).*" + INCOMPATIBLE.pattern, OPS),
-    Change(
-        r"No such file or directory", "only headers of the kernel, of the module's folder, and slow_start.h are there"
-    ),
+    Change(r"(vmlinux|bpf\w*)\.h: No such", "BPF programs have it: write the hooks as a kernel module, without it"),
+    Change(r"No such file or directory", "only headers of the kernel, the module's folder, and slow_start.h are there"),
 )
 COMPILED = [(re.compile(each.pattern), re.compile(each.of_line), each) for each in CHANGES]
 

@@ -16,11 +16,12 @@ from lab.base.plain_file import read_plain
 MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4
 KBUILDS = ("Kbuild", "Makefile")
 OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules\.order|Module\.symvers)$")
-PLAIN_NAME = re.compile(r"[\w+-]{1,50}\.c")
+PLAIN_NAME = re.compile(r"[\w+-][\w+.-]{0,49}(?<!\.mod)\.c")
 MODULES = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*((?:[^\n\\]|\\\n)*)", re.MULTILINE)
 OBJECT = re.compile(r"[\w+-]+(?=\.o(?:\s|$))")
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
+PLACES = re.compile(rb"^((?:[ \t]|/\*[^*\n]*\*/)*)(?:#|%:)(?:[ \t]|/\*[^*\n]*\*/)*(?:line\b|\d)[^\n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class OwnSource:
         for name, content in sorted(self.files.items()):
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         return digest.hexdigest()[:16]
+
+    def built_file(self, name: str) -> bytes:
+        """Return what is compiled: without #line, so that each complaint is about the file and line that have it."""
+        return PLACES.sub(rb"\1", self.files[name]) if name.endswith((".c", ".h")) else self.files[name]
 
     def digest_with(self, *others: str) -> str:
         """Return a digest of the source and of what it is built for."""
@@ -61,27 +66,18 @@ def read_sources(path: Path) -> list[OwnSource]:
     """Read a C file, or a folder as one source for each module of its Kbuild; UserError where one has no code."""
     whole = read_source(path)
     file = next(name for name in KBUILDS if name in whole.files)
-    modules = _modules(whole.files[file].decode(errors="replace"))
+    kbuild = whole.files[file]
+    modules = [*dict.fromkeys(OBJECT.findall(" ".join(MODULES.findall(kbuild.decode(errors="replace")))))]
     for module in modules:
         name = f"{module}.c"
         if name in whole.files and not COMMENT.sub("", whole.files[name].decode(errors="replace")).strip():
             raise field_error(whole.folder / name, "content", "", "a module: the file has no code")
     if len(modules) < 2:
         return [whole]
-    return [
-        replace(whole, name=_plain(module), files={**whole.files, file: whole.files[file] + _only(module)})
-        for module in modules
+    return [  # each is built alone: the others are sources of their own
+        replace(whole, name=_plain(each), files={**whole.files, file: kbuild + f"\nobj-m := {each}.o\n".encode()})
+        for each in modules
     ]
-
-
-def _modules(kbuild: str) -> list[str]:
-    """Return the modules that a Kbuild names in its folder."""
-    return list(dict.fromkeys(OBJECT.findall(" ".join(MODULES.findall(kbuild)))))
-
-
-def _only(module: str) -> bytes:
-    """Return what makes a Kbuild build one of its modules: the others are sources of their own."""
-    return f"\nobj-m := {module}.o\n".encode()
 
 
 def _plain(name: str) -> str:
@@ -91,8 +87,10 @@ def _plain(name: str) -> str:
 def _kbuild(file: str) -> bytes:
     """Return the Kbuild of one C file; make splits other names, or reads them as its own language."""
     if not PLAIN_NAME.fullmatch(file):
-        raise field_error(COMMAND_LINE, "source", file, "a name of at most 50 letters, digits and _ + - before .c")
-    return f"obj-m := {file.removesuffix('.c')}.o\n".encode()
+        raise field_error(COMMAND_LINE, "source", file, "a name of at most 50 letters, digits and _ + . - before .c")
+    stem = file.removesuffix(".c")
+    module = stem.replace(".", "_")  # the kernel makes a C name of it
+    return f"obj-m := {module}.o\n{f'{module}-y := {stem}.o{chr(10)}' * (module != stem)}".encode()
 
 
 def _with_includes(path: Path) -> dict[str, bytes]:

@@ -11,8 +11,8 @@ TAG = re.compile(r"DW_TAG_(\w+)")
 NAME = re.compile(r"DW_AT_name\s*:.*?(?:\(indirect string[^)]*\): )?(\w+)\s*$")
 SIZE = re.compile(r"DW_AT_byte_size\s*:\s*(\d+|0x[0-9a-f]+)")
 RULE = (
-    "at most {} bytes, what a socket has (ICSK_CA_PRIV_SIZE): allocate the rest in init with kzalloc and "
-    "GFP_ATOMIC, keep its pointer there, and free it in release"
+    "at most {} bytes, what a socket has (ICSK_CA_PRIV_SIZE; 768 for lab try with --kernel large-sockets): "
+    "allocate the rest in init with kzalloc and GFP_ATOMIC, keep its pointer there, and free it in release"
 )
 
 

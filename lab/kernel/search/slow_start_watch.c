@@ -9,10 +9,11 @@
  * tcp:tcp_cong_state_set before a loss changes its state, tcp:tcp_destroy_sock at its
  * end.  What counts:
  *
- *  - A flow is in its first slow start while ssthresh is infinite: every sender of the
- *    kernel ends it by writing ssthresh.  tcp_probe alone does not show it: its ssthresh
- *    is tcp_current_ssthresh(), 3/4 of cwnd where that is more (TCP-NV and BBR leave
- *    with less).
+ *  - A flow is in its first slow start while ssthresh is infinite, and then until cwnd
+ *    has reached it: a sender may set one that lies ahead (initial_ssthresh).  One that
+ *    lowers cwnd as it sets ssthresh has left, too.  tcp_probe alone does not show it:
+ *    its ssthresh is tcp_current_ssthresh(), 3/4 of cwnd where that is more (TCP-NV and
+ *    BBR leave with less).
  *  - BBR has no use for ssthresh.  It is in its first slow start while its own state,
  *    read by get_info(), is STARTUP: both gains alike and above 1.  It has left once the
  *    pacing gain is the smaller one (DRAIN, PROBE_BW).  PROBE_RTT, both gains 1, is
@@ -63,6 +64,7 @@ struct watch_flow {
 	const struct sock *sk;
 	u64 noted_ns;
 	u32 cwnd_pkts;
+	u32 delivered_pkts;
 	const char *cause;
 	bool left;
 };
@@ -82,6 +84,7 @@ static enum watch_phase watch_gains(u32 pacing_gain, u32 cwnd_gain)
 static enum watch_phase watch_phase(struct sock *sk)
 {
 	const struct tcp_congestion_ops *ca_ops = inet_csk(sk)->icsk_ca_ops;
+	const struct tcp_sock *tp = tcp_sk(sk);
 	union tcp_cc_info info = { };
 	int attr = 0;
 
@@ -90,7 +93,22 @@ static enum watch_phase watch_phase(struct sock *sk)
 	if (attr == INET_DIAG_BBRINFO)
 		return watch_gains(info.bbr.bbr_pacing_gain, info.bbr.bbr_cwnd_gain);
 
-	return tcp_sk(sk)->snd_ssthresh >= TCP_INFINITE_SSTHRESH ? WATCH_INSIDE : WATCH_OUTSIDE;
+	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH)
+		return WATCH_INSIDE;
+	return tcp_in_slow_start(tp) ? WATCH_BETWEEN : WATCH_OUTSIDE;
+}
+
+/* Whether the last ACK may have raised cwnd to ssthresh, and the sender lowered it at once. */
+static bool watch_lowered(const struct tcp_sock *tp, const struct watch_flow *flow)
+{
+	u32 reached_pkts = flow->cwnd_pkts + tp->delivered - flow->delivered_pkts;
+
+	return tcp_snd_cwnd(tp) < flow->cwnd_pkts && tp->snd_ssthresh <= reached_pkts;
+}
+
+static bool watch_left(struct sock *sk, const struct watch_flow *flow)
+{
+	return flow->left || watch_phase(sk) == WATCH_OUTSIDE || watch_lowered(tcp_sk(sk), flow);
 }
 
 static bool watch_wanted(const struct sock *sk)
@@ -145,6 +163,7 @@ static void watch_note(struct watch_flow *flow, u32 cwnd_pkts, const char *cause
 {
 	flow->noted_ns = ktime_get_ns();
 	flow->cwnd_pkts = cwnd_pkts;
+	flow->delivered_pkts = tcp_sk(flow->sk)->delivered;
 	flow->cause = cause;
 	flow->left = cause != watch_own_rule;
 }
@@ -152,26 +171,25 @@ static void watch_note(struct watch_flow *flow, u32 cwnd_pkts, const char *cause
 /* tcp:tcp_probe, before an ACK is taken in. */
 static void watch_ack(void *unused, struct sock *sk, struct sk_buff *skb)
 {
-	enum watch_phase phase = watch_phase(sk);
 	struct watch_flow *flow;
 
 	spin_lock_bh(&watch_lock);
 	flow = watch_find(sk);
-	if (flow && (flow->left || phase == WATCH_OUTSIDE)) {
+	if (flow && watch_left(sk, flow)) {
 		watch_report(sk, flow);
 		flow = NULL;
 	}
-	if (!flow && phase == WATCH_INSIDE)
+	if (!flow && watch_phase(sk) == WATCH_INSIDE)
 		flow = watch_begin(sk);
 	if (flow)
 		watch_note(flow, tcp_snd_cwnd(tcp_sk(sk)), watch_own_rule);
 	spin_unlock_bh(&watch_lock);
 }
 
-/* Whether ssthresh was finite before a reduction: then the flow's own rule had been first. */
+/* Whether cwnd had reached ssthresh before a reduction: then the flow's own rule had been first. */
 static bool watch_had_left(const struct tcp_sock *tp)
 {
-	return tp->prior_ssthresh && tp->prior_ssthresh < TCP_INFINITE_SSTHRESH;
+	return tp->prior_ssthresh && tp->prior_ssthresh <= tp->prior_cwnd;
 }
 
 /* tcp:tcp_cong_state_set: ssthresh has been reduced, and cwnd may have been, too. */
@@ -180,7 +198,8 @@ static void watch_state(void *unused, struct sock *sk, const u8 ca_state)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct watch_flow *flow;
 
-	if (ca_state < TCP_CA_CWR || watch_phase(sk) != WATCH_OUTSIDE)
+	if (ca_state < TCP_CA_CWR || watch_phase(sk) == WATCH_INSIDE ||
+	    tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH)
 		return;
 
 	spin_lock_bh(&watch_lock);
@@ -197,7 +216,7 @@ static void watch_end(void *unused, struct sock *sk)
 
 	spin_lock_bh(&watch_lock);
 	flow = watch_find(sk);
-	if (flow && (flow->left || watch_phase(sk) == WATCH_OUTSIDE))
+	if (flow && watch_left(sk, flow))
 		watch_report(sk, flow);
 	else if (flow)
 		watch_forget(flow);

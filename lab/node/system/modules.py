@@ -45,7 +45,8 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
             if file or not _insert(name, stated):
                 run(*(("insmod", str(file)) if file else ("modprobe", name)), *stated)
     except NodeError as error:
-        logged = [line for line in run("dmesg", "--notime").splitlines() if line.startswith((name, *REFUSERS))]
+        since_init = run("dmesg", "--notime").rpartition(" as init process\n")[2]
+        logged = [line for line in since_init.splitlines() if line.startswith((name, *REFUSERS))]
         rules = [line for line in logged if "must be" in line]  # the module's own line comes before the kernel's
         raise NodeError(f"{error}; kernel: {[*logged, *rules][-1] if logged else 'silent'}") from None
     for key, value in (params or {}).items():
