@@ -36,6 +36,7 @@ DOWN = "netem limit 60 delay 20ms rate 20mbit"
 UP = "netem limit 1000 delay 20ms"
 PORT = 5201
 TCP_INFO, TCP_CONGESTION = 11, 13
+ECN_BITS = 3  # of the type of service (RFC 3168, section 5)
 CWND_OFFSET = 80  # of tcpi_snd_cwnd in struct tcp_info
 CHUNK = bytes(1 << 16)
 UNLOAD_S = 2
@@ -54,6 +55,7 @@ class Smoke(TypedDict):
     """What a module registered, and how its flows went."""
 
     algorithms: dict[str, list[Flow]]
+    needs_ecn: list[str]  # those that react to marks (TCP_CONG_NEEDS_ECN)
     parameters: dict[str, str]
     leaks: list[str]  # what kmemleak suspects, one line each; empty where the kernel does not look
 
@@ -71,13 +73,21 @@ def smoke(file: str, name: str, params: dict[str, int], depends: list[str]) -> S
     parameters = dict(modules.parameters(name))
     with _link_up():
         flows = {algorithm: list(_flows(algorithm)) for algorithm in new}
+    needs_ecn = [algorithm for algorithm in new if _needs_ecn(algorithm)]
     _step("unloading")
     modules.unload([name], UNLOAD_S)
-    return {"algorithms": flows, "parameters": parameters, "leaks": kmemleak.objects()}
+    return {"algorithms": flows, "needs_ecn": needs_ecn, "parameters": parameters, "leaks": kmemleak.objects()}
 
 
 def _available() -> set[str]:
     return set(AVAILABLE.read_text(errors="replace").split())
+
+
+def _needs_ecn(algorithm: str) -> bool:
+    """Return whether the kernel lets a socket's packets be marked as it takes the algorithm."""
+    with socket.socket() as taking:
+        taking.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, algorithm.encode())
+        return bool(taking.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) & ECN_BITS)
 
 
 def _step(text: str) -> None:

@@ -20,6 +20,7 @@ from lab.kernel.own.source import read_source, read_sources
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import LARGE_SOCKETS
 from lab.node.smoke import Smoke
+from lab.runs.own.senders import Passed, own_senders
 from lab.runs.own.smoke import SmokeError, SmokeTest
 from lab.runs.trial import Job, run_trial
 from lab.tables.stored_trial import Trial
@@ -69,6 +70,15 @@ def test_a_module_is_named_by_what_it_registers_and_may_report_its_exits(
     file = written(tmp_path, REPORTING)
     assert built(file, kernel).depends == ("tcp_slow_start",)
     assert list(smoked(file, kernel, world)["algorithms"]) == ["own"]
+
+
+@pytest.mark.parametrize(("flags", "sysctls"), [("TCP_CONG_NEEDS_ECN", {"net.ipv4.tcp_ecn": "1"}), (None, {})])
+def test_a_module_that_reacts_to_marks_has_ends_that_negotiate_them(
+    tmp_path: Path, kernel: Kernel, world: Image, flags: str | None, sysctls: dict[str, str]
+) -> None:
+    file = written(tmp_path, source(flags=flags))
+    passed = Passed(built(file, kernel), {}, smoked(file, kernel, world))
+    assert own_senders([passed])["own"].sysctls == sysctls
 
 
 def test_a_folder_is_built_by_its_kbuild(tmp_path: Path, kernel: Kernel, world: Image) -> None:

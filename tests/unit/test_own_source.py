@@ -250,7 +250,11 @@ def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content or str(path))
     module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
-    return Passed(module, params, {"algorithms": {name: [FLOW] for name in algorithms}, "parameters": {}, "leaks": []})
+    return Passed(
+        module,
+        params,
+        {"algorithms": {name: [FLOW] for name in algorithms}, "needs_ecn": [], "parameters": {}, "leaks": []},
+    )
 
 
 def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ given="\\"boot\\": \\"$$ $*\\", \\"module\\": \\"$(cat "$room/own/own.ko")\\", \
 echo booted
 """
 REPLY = """\
-echo '{"algorithms": {"own": [FLOW]}, "parameters": {'"$given"'}, "leaks": []}' > "$room/answer.json"
+echo '{"algorithms": {"own": [FLOW]}, "needs_ecn": [], "parameters": {'"$given"'}, "leaks": []}' > "$room/answer.json"
 """
 
 
@@ -177,7 +177,7 @@ class Lines:
 
 
 def result_of(*flows: Flow, leaks: list[str] | None = None) -> Smoke:
-    return {"algorithms": {"own": list(flows)}, "parameters": {}, "leaks": leaks or []}
+    return {"algorithms": {"own": list(flows)}, "needs_ecn": [], "parameters": {}, "leaks": leaks or []}
 
 
 def first(log: str = "", error: str = "", result: Smoke | None = None) -> Finding:

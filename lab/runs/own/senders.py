@@ -14,6 +14,7 @@ from lab.schema.cca import Cca, Stanza, load_senders, looks
 
 REPORTS = "tcp_slow_start"  # a module that needs it reports its exits itself (slow_start.h)
 EXIT, EXIT_LABEL = "own", "the sender's own rule"
+ECN = {"net.ipv4.tcp_ecn": "1"}  # both ends negotiate it, as for the lab's dctcp
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def _sender(name: str, one: Registered, look: Stanza) -> Cca:
         module_digest=module.source.digest,
         depends=list(module.depends),
         params=one.tested.params,
+        sysctls=ECN if one.algorithm in one.tested.smoke["needs_ecn"] else {},
         reports_exit=REPORTS in module.depends,
         slow_start_exit=EXIT,
         exit_label=EXIT_LABEL,
