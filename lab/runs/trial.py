@@ -130,9 +130,9 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     write_tables(tables, folder)
     flows = [_flow(node, flow, cca) for flow, cca in zip(measured, senders, strict=True)]
     meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables["packets"])))
-    link, (under_test, *_) = LinkCapacity(collected(tables["link"])), flows
-    if link.changes and under_test["seconds"]:
-        meta["rate_mbps"] = link.rate_mbps(under_test["data_s"], under_test["end_s"]) or meta["rate_mbps"]
+    link, download = LinkCapacity(collected(tables["link"])), flows[0]
+    if link.changes and download["seconds"]:
+        meta["rate_mbps"] = link.rate_mbps(download["data_s"], download["end_s"]) or meta["rate_mbps"]
     if "workload" in plan["flows"][0]:
         meta["workload"] = workload.read(folder, plan, node, measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))

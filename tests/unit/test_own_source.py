@@ -226,6 +226,8 @@ def test_a_name_that_a_module_used_has_its_hint(name: str, hint: str) -> None:
             "(use access_ok(address, size), since Linux 5.0)",
         ),
         ("stdarg.h: No such file or directory", "", "(include <linux/stdarg.h>, since Linux 5.16)"),
+        ("bpf/bpf_helpers.h: No such file or directory", "", "(it is a header of BPF programs, which are no modules"),
+        ("vmlinux.h: No such file or directory", "", "(it is a header of BPF programs, which are no modules"),
         (
             "passing argument 4 of 'proc_create' from incompatible pointer type",
             '\tproc_create("x", 0444, NULL, &fops);',

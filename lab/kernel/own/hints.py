@@ -172,7 +172,10 @@ CHANGES = (
     Change(r"stdarg\.h: No such file", "include <linux/stdarg.h>", "5.16"),
     Change(r"asm/unaligned\.h: No such file", "include <linux/unaligned.h>", "6.12"),
     Change(INCOMPATIBLE.pattern + r".*\(\*\)|\(\*\).*" + INCOMPATIBLE.pattern, OPS),
-    Change(r"(vmlinux|bpf\w*)\.h: No such", "BPF programs have it: write the hooks as a kernel module, without it"),
+    Change(
+        r"(vmlinux|bpf\w*)\.h: No such",
+        "it is a header of BPF programs, which are no modules: write the hooks in a kernel module",
+    ),
     Change(r"No such file or directory", "only headers of the kernel, the module's folder, and slow_start.h are there"),
 )
 COMPILED = [(re.compile(each.pattern), re.compile(each.of_line), each) for each in CHANGES]
