@@ -15,6 +15,8 @@ from lab.base.named_files import profile_files
 from lab.commands.compare import Chosen, Course, compare_known, fetched
 from lab.commands.part import Part
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.evaluation.compare.exits import Exit, Exits
+from lab.report.compare.sentences import _left
 from lab.report.matrix.kinds import OTHER, kind_of
 from lab.runs.experiment import specification
 from lab.runs.link_kinds import KINDS, PROFILE_S, Link, links
@@ -222,3 +224,15 @@ def test_a_comparison_has_shards_only_where_its_trials_are_known(
             Console(quiet=True),
         )
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("exits", "text"),
+    [
+        ([Exit(2.0, "early"), Exit(4.0, "early")], "on wired at 3.00 s, 2 of 2 early"),
+        ([Exit(None, None), Exit(None, None)], "on wired without a recorded exit in 2 trials"),  # not that it stayed
+        ([], "on wired in no valid trial"),
+    ],
+)
+def test_an_exit_that_nothing_recorded_is_not_said_not_to_be(exits: list[Exit], text: str) -> None:
+    assert _left("wired", Exits(dict(enumerate(exits, start=1)))) == text

@@ -52,7 +52,7 @@ def _left(link: str, exits: Exits) -> str:
     if not exits.by_trial:
         return f"on {link} in no valid trial"
     if exits.mean_s is None:
-        return f"on {link} in none of {trials_text(len(exits.by_trial))}"
+        return f"on {link} without a recorded exit in {trials_text(len(exits.by_trial))}"
     words = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}
     judged = sum(exits.counts.values())
     shares = [f"{count} of {judged} {words[zone]}" for zone, count in exits.counts.items() if count]
