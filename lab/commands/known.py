@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lab.base.choice import choose
 from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_file
 
 
@@ -33,6 +33,8 @@ def require_senders(names: str | None) -> None:
         from lab.schema.cca import cca_names  # those of packages: their files are named by what they bring
 
         for name in others:
+            if name.endswith(".c"):
+                raise field_error(COMMAND_LINE, "cca", name, "a sender's name: 'lab try FILE.c' runs your own module")
             choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, "cca")
 
 

@@ -76,6 +76,10 @@ def test_a_wrong_name_is_refused_before_anything_heavy_is_loaded(words: str) -> 
     [
         ("", "must name a scenario (see 'lab list'), or --profile"),
         ("--profile no-such --cca cubic", "profile=no-such: must be a known profile of trace-profiles/: "),
+        (
+            "--profile agree --cca cubic,./my.c",
+            "cca=./my.c: must be a sender's name: 'lab try FILE.c' runs your own module",
+        ),
         ("--profile agree --cca cubic,no-such", "cca=no-such: must be a known sender of lab/cca.yml or a package: "),
         ("--profile agree --cca cubic,cubic", "ccas=['cubic', 'cubic']: must be a list that names each sender once"),
         ("--profile geo-viasat --cca ,", "cca=: must be a known sender of lab/cca.yml or a package: "),
