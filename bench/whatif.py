@@ -160,9 +160,10 @@ def _holding(where: str, found: list[Outcome]) -> Iterator[Figure]:
         if stated:
             share = 100 * sum(holds for _, holds, _ in stated) / len(stated)
             width = sorted(item[2] for item in stated)[len(stated) // 2]
-            called = f"{where}{title}: {len(stated)} ranges"
-            yield {"name": f"{called}, that hold the truth", "value": round(share, 1), "unit": "%", "target": "90"}
-            wide = measured.rounded(f"{called}, median width", width, "%", 1)
+            called = f"{where}{title}"
+            yield {"name": f"{called}: ranges", "value": len(stated), "unit": "ranges"}
+            yield {"name": f"{called}: that hold the truth", "value": round(share, 1), "unit": "%", "target": "90"}
+            wide = measured.rounded(f"{called}: median width", width, "%", 1)
             yield wide | {"target": "15"} if names is TIMES else wide
 
 
