@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """When a series, a server and a download begin and end; segments of a scenario's MTU, and a host that paces."""
 
+import json
 from dataclasses import replace
 
 import polars as pl
@@ -37,19 +38,24 @@ def begun(bench: Bench) -> dict[str, Trial]:
     }
 
 
+def mean_mbps(trial: Trial) -> float:
+    """Return the rate that the link has until its series begins."""
+    return float(json.loads((trial.path / "plan.json").read_text())["link"]["rate_mbps"])
+
+
 def begin_s(trial: Trial) -> float:
     """Return when the rate's series begins, since the SYN at the client."""
     rate = trial.table("link").filter(pl.col("quantity") == "down.rate_mbps")
-    assert rate["value"].to_list() == [20, 5]
-    assert rate["t_s"][1] - rate["t_s"][0] == pytest.approx(SLOWER_FROM_S)
-    return float(rate["t_s"][0])
+    assert rate["value"].to_list() == pytest.approx([mean_mbps(trial), 20, 5])
+    assert rate["t_s"].diff()[1:].to_list() == pytest.approx([1e-6, SLOWER_FROM_S], abs=1e-8)
+    return float(rate["t_s"][1])
 
 
 def test_a_series_begins_with_the_syn_or_the_first_data_in_valid_trials(begun: dict[str, Trial]) -> None:
     assert begin_s(begun["syn"]) == pytest.approx(ONE_WAY_S + AHEAD_NS / 1e9, abs=CLOSE_TO_SERIES_S)
     arrived_s = first_data_s(begun["data"].packets, FLOW)
     assert arrived_s is not None
-    frame_s = 1514 * 8 / (begun["data"].meta["rate_mbps"] * 1e6)  # until its series begins the link has its mean rate
+    frame_s = 1514 * 8 / (mean_mbps(begun["data"]) * 1e6)
     sent_s = arrived_s - ONE_WAY_S - frame_s
     assert begin_s(begun["data"]) == pytest.approx(sent_s + AHEAD_NS / 1e9, abs=CLOSE_TO_SERIES_S)
     assert all(trial.valid for trial in begun.values())
