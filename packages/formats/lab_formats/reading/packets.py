@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.base.errors import UserError, field_error
+from lab.base.format import counted
 from lab_formats.reading.frames import Frame, frames
 from lab_formats.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
 from lab_formats.reading.link_layers import LINKS, NOT_IP, link_name, on_air, place
@@ -118,10 +119,10 @@ def _undamaged(packets: list[Packet], lengths: Counter[int], notes: list[str]) -
     cut = {length for length, count in held.items() if count >= CUT_SHARE * lengths[length]}
     kept = [packet for packet in packets if not packet.held or packet.held in cut]
     if damaged := len(packets) - len(kept):
-        notes.append(f"{damaged} packets state more bytes than their frames had (damaged): left out.")
+        notes.append(f"{counted(damaged, 'packet')} with a length beyond the frame's (damaged): left out.")
     if shortened := sum(held[length] for length in cut):
-        words = "as where a tool cuts frames and does not keep their length: what they state counts"
-        notes.append(f"{shortened} packets state more bytes than their frames had, {words}.")
+        words = "as where a tool cuts frames and does not keep their length: what is stated counts"
+        notes.append(f"{counted(shortened, 'packet')} with a length beyond the frame's, {words}.")
     return kept
 
 

@@ -113,7 +113,7 @@ def test_a_packet_whose_length_is_damaged_is_left_out_as_a_host_does(tmp_path: P
     without = importers.read(pcap(tmp_path / "without.pcap", packets[:63] + packets[64:]))
     read = importers.read(pcap(tmp_path / "damaged.pcap", damaged))
     assert list(read.frame["rate_down_mbps"]) == list(without.frame["rate_down_mbps"])
-    assert "1 packets state more bytes than their frames had (damaged): left out." in read.notes
+    assert "1 packet with a length beyond the frame's (damaged): left out." in read.notes
 
 
 def test_of_frames_that_a_tool_cut_and_gave_a_new_length_what_they_state_counts(tmp_path: Path) -> None:
@@ -121,5 +121,5 @@ def test_of_frames_that_a_tool_cut_and_gave_a_new_length_what_they_state_counts(
     whole = importers.read(pcap(tmp_path / "whole.pcap", packets))
     read = importers.read(pcap(tmp_path / "cut.pcap", packets, 1, lambda packet: ethernet(packet)[:96]))
     assert list(read.frame["rate_down_mbps"]) == list(whole.frame["rate_down_mbps"])
-    said = [note for note in read.notes if note.startswith("60 packets state more bytes than their frames had, as wh")]
+    said = [note for note in read.notes if note.startswith("60 packets with a length beyond the frame's, as wh")]
     assert len(said) == 1
