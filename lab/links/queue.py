@@ -31,8 +31,7 @@ class QueueModel(Strict):
     def fault(self, buffer_bytes: int, frame_bytes: int) -> str | None:
         """Return the rule that the fields break with a trial's buffer and frames; null where they break none."""
         values = {**self.model_dump(), "buffer_bytes": buffer_bytes, "frame_bytes": frame_bytes}
-        rules = kinds.find(self.kind).buffer_rules
-        return next((rule.text for rule in rules if not rule.holds(values)), None)
+        return next((rule.text for rule in kinds.find(self.kind).buffer_rules if not rule.holds(values)), None)
 
     @property
     def counts_packets(self) -> bool:

@@ -3,8 +3,8 @@
 
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
 or once the client has acknowledged `size_bytes`; a later rival's ends with that of the download under test. It ends
-with iperf3 at the latest, whose own time runs from its request on: on a link that is silent for seconds then, the first
-data are late. Bytes are unique payload: what came twice counts once, what came out of order counts.
+with iperf3 at the latest, whose own time begins with its request: where the link is silent then, the first data are
+late. Bytes are unique payload: what came twice counts once, what came out of order counts.
 """
 
 import math

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
+from lab.node.qdiscs.qdisc_kind import wire_bytes
 
 WAYS = ("down", "up")
 HEADERS_BYTES = 66  # of a segment: Ethernet, IPv4, and TCP with time stamps
@@ -17,7 +17,7 @@ class LinkCapacity:
 
     def __init__(self, table: pl.DataFrame, mss_bytes: int = 0) -> None:
         self.table = table
-        self.frame_bytes = max(FRAME_BYTES, mss_bytes + HEADERS_BYTES)  # the largest, or the usual
+        self.frame_bytes = wire_bytes(mss_bytes + HEADERS_BYTES)
 
     @classmethod
     def constant(cls, rate_mbps: float, base_rtt_ms: float) -> "LinkCapacity":

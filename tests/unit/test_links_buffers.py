@@ -9,8 +9,9 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.links.draw import Link, draw_link
-from lab.links.shapes import qdiscs
-from tests.unit.test_links_draw import SIMPLE, profile
+from lab.links.shapes import qdiscs, shapes
+from lab.schema.topology import load_topology
+from tests.unit.test_links_draw import SIMPLE, drawn, profile, refusal
 
 BUFFER_BYTES: int = SIMPLE["buffer_bytes"]
 USUAL, JUMBO, SMALL = 1514, 9014, 590  # bytes of a frame
@@ -80,3 +81,35 @@ def test_a_queue_counts_with_the_frames_of_its_wires(
 ) -> None:
     _, spec = bottleneck(tmp_path, {"queue": queue}, frame_bytes)
     assert spec["child"][name] == max(frame_bytes, USUAL)  # an end may send smaller ones over the same wires
+
+
+@pytest.mark.parametrize(
+    ("buffer_bytes", "rule"),
+    [
+        (15_140, "one whose min_share of the buffer is more than the largest frame"),
+        (15_200, None),
+        (2_330_000, None),
+        (2_331_000, "one whose max_share the kernel's average can follow: take a smaller share or buffer"),
+    ],
+)
+def test_a_buffer_in_which_tc_or_the_kernel_refuse_the_thresholds_of_red_is_refused_when_it_is_drawn(
+    tmp_path: Path, buffer_bytes: int, rule: str | None
+) -> None:
+    queue = {"kind": "red", "min_share": 0.1, "max_share": 0.9}
+    requested = profile(tmp_path, SIMPLE | {"buffer_bytes": buffer_bytes, "queue": queue})
+    if rule is None:
+        assert drawn(requested).buffer_bytes == buffer_bytes
+    else:
+        assert f"down.queue=red: must be {rule} (buffer: {buffer_bytes} bytes, frame: 1514)" in refusal(requested)
+
+
+@pytest.mark.parametrize(("buffer_bytes", "kind"), [(1514, "replay"), (1599, "replay"), (1600, "tbf")])
+def test_a_buffer_below_the_burst_of_a_tbf_is_one_that_tc_can_show(
+    tmp_path: Path, buffer_bytes: int, kind: str
+) -> None:
+    found = profile(tmp_path, SIMPLE | {"buffer_bytes": buffer_bytes}, {"delay_ms": 10})
+    link = draw_link(found, 10, np.random.default_rng(1))
+    (bottleneck,) = (
+        each["spec"] for each in shapes(found, link, load_topology("path", "test"), 1) if each["part"] == "bottleneck"
+    )
+    assert (bottleneck["kind"], bottleneck["limit_bytes"]) == (kind, buffer_bytes)

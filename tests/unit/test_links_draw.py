@@ -185,26 +185,6 @@ def test_a_series_that_no_qdisc_takes_of_no_file_or_of_no_such_column_is_refused
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 
-@pytest.mark.parametrize(
-    ("buffer_bytes", "rule"),
-    [
-        (15_140, "one whose min_share of the buffer is more than the largest frame"),
-        (15_200, None),
-        (2_330_000, None),
-        (2_331_000, "one whose max_share the kernel's average can follow: take a smaller share or buffer"),
-    ],
-)
-def test_a_buffer_in_which_tc_or_the_kernel_refuse_the_thresholds_of_red_is_refused_when_it_is_drawn(
-    folder: Path, buffer_bytes: int, rule: str | None
-) -> None:
-    queue = {"kind": "red", "min_share": 0.1, "max_share": 0.9}
-    requested = profile(folder, SIMPLE | {"buffer_bytes": buffer_bytes, "queue": queue})
-    if rule is None:
-        assert drawn(requested).buffer_bytes == buffer_bytes
-    else:
-        assert f"down.queue=red: must be {rule} (buffer: {buffer_bytes} bytes, frame: 1514)" in refusal(requested)
-
-
 def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
     requested = profile(folder, ramp())
     write_steps(requested, drawn(requested, duration_s=10.0), tmp_path / "link")
@@ -311,13 +291,3 @@ def test_no_step_of_a_series_lies_at_its_end_or_behind_it(folder: Path, tmp_path
         *steps, end = ((tmp_path / "link/delay-up.tsv").read_text()).splitlines()
         assert end.split("\t") == [f"{link.series_s * 1e6:.0f}", "end"]
         assert int(steps[-1].split("\t")[0]) < link.series_s * 1e6
-
-
-@pytest.mark.parametrize(("buffer_bytes", "kind"), [(1514, "replay"), (1599, "replay"), (1600, "tbf")])
-def test_a_buffer_below_the_burst_of_a_tbf_is_one_that_tc_can_show(folder: Path, buffer_bytes: int, kind: str) -> None:
-    found = profile(folder, SIMPLE | {"buffer_bytes": buffer_bytes}, {"delay_ms": 10})
-    link = draw_link(found, 10, np.random.default_rng(1))
-    (bottleneck,) = (
-        each["spec"] for each in shapes(found, link, load_topology("path", "test"), 1) if each["part"] == "bottleneck"
-    )
-    assert (bottleneck["kind"], bottleneck["limit_bytes"]) == (kind, buffer_bytes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's own source: what is read and refused before a build, what gcc complains of, and its senders' names."""
+"""A user's own source: what is read and refused before a build, and what gcc complains of."""
 
 import os
 from collections.abc import Callable
@@ -13,15 +13,9 @@ from lab.base.errors import UserError
 from lab.commands.try_own import TryRequest, _params
 from lab.evaluation.compare.comparison import TRIALS
 from lab.kernel.own import source as own_source
-from lab.kernel.own.build import OwnModule
-from lab.kernel.own.builder import Sandboxed
 from lab.kernel.own.diagnostics import Diagnostic, read_diagnostics
 from lab.kernel.own.hints import hint_of
 from lab.kernel.own.source import OwnSource, read_source, read_sources
-from lab.kernel.own.tree import Tree
-from lab.node.smoke import Flow
-from lab.runs.own.senders import Passed, own_senders
-from lab.schema.cca import load_ccas
 from tests.own_old_names import OLD, without_hint
 
 
@@ -242,53 +236,6 @@ def test_what_a_module_beside_its_hooks_used_has_its_hint(message: str, line: st
 def captured(name: str) -> list[Diagnostic]:
     """Return what gcc 14 complained of, for Linux 6.12 (the lines of its output that read_diagnostics reads)."""
     return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))
-
-
-TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
-FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
-
-
-def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content or str(path))
-    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
-    return Passed(
-        module,
-        params,
-        {"algorithms": {name: [FLOW] for name in algorithms}, "needs_ecn": [], "parameters": {}, "leaks": []},
-    )
-
-
-def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_path: Path) -> None:
-    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", gain=3)]).values()
-    assert (sender.name, sender.algorithm, sender.module, sender.params) == ("my_cc", "my_cc", "file", {"gain": 3})
-    assert not sender.reports_exit
-    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2", depends=("tcp_slow_start",))]).values()
-    assert (sender.name, sender.algorithm, sender.depends) == ("my_cc_2", "My-CC.2", ["tcp_slow_start"])
-    assert sender.reports_exit  # by slow_start.h
-
-
-@pytest.mark.parametrize(
-    ("modules", "names"),
-    [
-        ({"a.c": "my_cc", "b.c": "my_cc"}, {"my_cc_a", "my_cc_b"}),  # versions: by their files
-        ({"v1/my_cc.c": "my_cc", "v2/my_cc.c": "my_cc"}, {"my_cc_v1", "my_cc_v2"}),  # of one name: by their folders
-        ({"better.c": "search"}, {"search_better"}),  # a name of the lab's
-    ],
-)
-def test_senders_of_one_name_are_told_apart_by_files(tmp_path: Path, modules: dict[str, str], names: set[str]) -> None:
-    assert {*own_senders([passed(tmp_path / file, algorithm) for file, algorithm in modules.items()])} == names
-
-
-def test_senders_of_ones_own_look_different_and_the_same_module_twice_is_refused(tmp_path: Path) -> None:
-    twice = [passed(tmp_path / folder / "v/my.c", "my", content="same") for folder in ("a", "b")]
-    with pytest.raises(UserError, match="must be a module with another content than the others"):
-        own_senders(twice)
-    senders = [own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"] for content in ("1", "2")]
-    assert len({sender.module_digest for sender in senders}) == 2
-    own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
-    looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
-    assert len(looks) == 60 + len(load_ccas())
 
 
 @pytest.mark.parametrize(

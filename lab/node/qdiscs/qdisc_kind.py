@@ -31,6 +31,11 @@ class Bottleneck(NamedTuple):
     frame_bytes: int = FRAME_BYTES  # the largest that passes
 
 
+def wire_bytes(frame_bytes: int) -> int:
+    """Return the largest frame of wires that carry this one: an end may send smaller ones than they could."""
+    return max(FRAME_BYTES, frame_bytes)
+
+
 class Field(NamedTuple):
     """A field of a profile's queue: it must be given where it has no default, and may be null where it is optional."""
 

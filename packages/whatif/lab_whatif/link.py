@@ -44,7 +44,7 @@ class Variant:
             "highest": f"the {SEEN_PCT}th percentile of the known rates",
             "nearest": "the nearest known rate, and above what passed",
         }
-        law = f"CoDel drops after {CODEL['target_ms']} ms of waiting for {CODEL['interval_ms']} ms (RFC 8289)"
+        law = f"CoDel ({CODEL['target_ms']} ms, {CODEL['interval_ms']} ms) drops, and nothing else is lost"
         end = f"a buffer whose end was not seen holds {self.room:g} times the largest queue"
         return [
             f"rate where there was no backlog: {fills[self.fill]}",

@@ -2,7 +2,7 @@
 """CoDel on a queue per flow."""
 
 from lab.node.qdiscs.kinds.codel import LAW
-from lab.node.qdiscs.qdisc_kind import FRAME_BYTES, PACKETS, Field, Rule, Setting, TcKind, buffer_bytes, constant
+from lab.node.qdiscs.qdisc_kind import PACKETS, Field, Rule, Setting, TcKind, buffer_bytes, constant, wire_bytes
 
 MOST_MEMORY_BYTES = 2**31  # the kernel's
 KIND = TcKind(
@@ -10,7 +10,7 @@ KIND = TcKind(
         Setting("limit_pkts", "limit", field=Field("limit_pkts", int, 10_000, PACKETS)),
         *LAW,
         Setting("flows", "flows", field=Field("flows", int, 1024, {"ge": 1, "le": 65_536})),
-        Setting("quantum_bytes", "quantum", value=lambda _, at: max(FRAME_BYTES, at.frame_bytes)),
+        Setting("quantum_bytes", "quantum", value=lambda _, at: wire_bytes(at.frame_bytes)),
         Setting("memory_limit_bytes", "memory_limit", value=buffer_bytes),  # of all queues together
         Setting("drop_batch_pkts", "drop_batch", value=constant(64)),
     ),

@@ -6,7 +6,6 @@ not read back.
 """
 
 from lab.node.qdiscs.qdisc_kind import (
-    FRAME_BYTES,
     SHARE,
     Bottleneck,
     Field,
@@ -16,6 +15,7 @@ from lab.node.qdiscs.qdisc_kind import (
     Values,
     buffer_bytes,
     share_of_buffer,
+    wire_bytes,
 )
 
 WHOLE = 2**32  # of a probability, as the kernel counts it
@@ -30,19 +30,15 @@ def _thresholds(values: Values, buffer_bytes: int) -> tuple[int, int]:
     return round(values["min_share"] * buffer_bytes), round(values["max_share"] * buffer_bytes)
 
 
-def _avpkt_bytes(frame_bytes: int) -> int:
-    return max(FRAME_BYTES, frame_bytes)  # an end may send smaller ones over the same wires
-
-
 def _advised_pkts(least: int, most: int, frame_bytes: int) -> int:
-    return round((2 * least + most) / (3 * _avpkt_bytes(frame_bytes))) + 1  # tc-red(8)
+    return round((2 * least + most) / (3 * wire_bytes(frame_bytes))) + 1  # tc-red(8)
 
 
 def _average_fits(values: Values) -> bool:
     """Return whether tc finds a weight (tc_red_eval_ewma) that the kernel takes (red_check_params)."""
     least, most = _thresholds(values, values["buffer_bytes"])
     burst_pkts = _advised_pkts(least, most, values["frame_bytes"])
-    behind_pkts = burst_pkts + 1 - least / _avpkt_bytes(values["frame_bytes"])
+    behind_pkts = burst_pkts + 1 - least / wire_bytes(values["frame_bytes"])
     weights = range(1, 32 - most.bit_length())  # as powers of two
     return any(behind_pkts <= (1 - (1 - 0.5**bits) ** burst_pkts) * 2**bits for bits in weights)
 
@@ -62,7 +58,7 @@ KIND = TcKind(
         Setting("limit_bytes", "limit", value=buffer_bytes),
         Setting("min_bytes", "min", field=Field("min_share", float, None, SHARE), value=share_of_buffer("min_share")),
         Setting("max_bytes", "max", field=Field("max_share", float, None, SHARE), value=share_of_buffer("max_share")),
-        Setting("avpkt_bytes", "avpkt", json=None, value=lambda _, at: _avpkt_bytes(at.frame_bytes)),
+        Setting("avpkt_bytes", "avpkt", json=None, value=lambda _, at: wire_bytes(at.frame_bytes)),
         Setting("burst_pkts", "burst", json=None, value=_burst_pkts),
         Setting(
             "bandwidth_bps",
@@ -79,7 +75,7 @@ KIND = TcKind(
     buffer_rules=(
         Rule(
             "one whose min_share of the buffer is more than the largest frame",
-            lambda values: _thresholds(values, values["buffer_bytes"])[0] > _avpkt_bytes(values["frame_bytes"]),
+            lambda values: _thresholds(values, values["buffer_bytes"])[0] > wire_bytes(values["frame_bytes"]),
         ),
         Rule("one whose max_share the kernel's average can follow: take a smaller share or buffer", _average_fits),
         Rule(

@@ -12,7 +12,7 @@ from lab.kernel.own.source import OwnSource
 from lab.schema.cca import load_ccas
 from lab.senders.ways import prepared
 from tests.unbuilt import virtual
-from tests.unit.test_own_source import passed
+from tests.unit.test_own_senders import passed
 
 
 def test_search_as_bpf_has_the_module_that_is_built_for_its_kernel(

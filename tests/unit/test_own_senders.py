@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The senders of a user's own modules: their names, and what keeps them apart from others."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.kernel.own.build import OwnModule
+from lab.kernel.own.builder import Sandboxed
+from lab.kernel.own.source import read_source
+from lab.kernel.own.tree import Tree
+from lab.node.smoke import Flow, Smoke
+from lab.runs.own.senders import Passed, own_senders
+from lab.schema.cca import load_ccas
+
+TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
+FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
+
+
+def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content or str(path))
+    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
+    smoke = Smoke(algorithms={name: [FLOW] for name in algorithms}, needs_ecn=[], parameters={}, leaks=[])
+    return Passed(module, params, smoke)
+
+
+def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_path: Path) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", gain=3)]).values()
+    assert (sender.name, sender.algorithm, sender.module, sender.params) == ("my_cc", "my_cc", "file", {"gain": 3})
+    assert not sender.reports_exit
+    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2", depends=("tcp_slow_start",))]).values()
+    assert (sender.name, sender.algorithm, sender.depends) == ("my_cc_2", "My-CC.2", ["tcp_slow_start"])
+    assert sender.reports_exit  # by slow_start.h
+
+
+@pytest.mark.parametrize(
+    ("modules", "names"),
+    [
+        ({"a.c": "my_cc", "b.c": "my_cc"}, {"my_cc_a", "my_cc_b"}),  # versions: by their files
+        ({"v1/my_cc.c": "my_cc", "v2/my_cc.c": "my_cc"}, {"my_cc_v1", "my_cc_v2"}),  # of one name: by their folders
+        ({"better.c": "search"}, {"search_better"}),  # a name of the lab's
+    ],
+)
+def test_senders_of_one_name_are_told_apart_by_files(tmp_path: Path, modules: dict[str, str], names: set[str]) -> None:
+    assert {*own_senders([passed(tmp_path / file, algorithm) for file, algorithm in modules.items()])} == names
+
+
+def test_senders_of_ones_own_look_different_and_the_same_module_twice_is_refused(tmp_path: Path) -> None:
+    twice = [passed(tmp_path / folder / "v/my.c", "my", content="same") for folder in ("a", "b")]
+    with pytest.raises(UserError, match="must be a module with another content than the others"):
+        own_senders(twice)
+    senders = [own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"] for content in ("1", "2")]
+    assert len({sender.module_digest for sender in senders}) == 2
+    own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
+    looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
+    assert len(looks) == 60 + len(load_ccas())
