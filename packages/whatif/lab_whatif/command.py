@@ -21,7 +21,7 @@ from lab_whatif.judged import judged, refuse_all
 from lab_whatif.link import UNDER_CODEL, VARIANTS, Variant, profile, written
 from lab_whatif.measures import Measures, measured
 from lab_whatif.page import PAGE, write_page
-from lab_whatif.replay import Bench, Emulated
+from lab_whatif.replay import Bench, Emulated, Link
 from lab_whatif.verdict import Compared, compare, fits, together
 
 COMMAND_LINE = "command line"
@@ -74,7 +74,7 @@ class Replayed:
     """The original on the links that fit, and its verdict on each."""
 
     variants: tuple[Variant, ...]  # that were tried last
-    links: dict[str, Path]  # of those that fit
+    links: dict[str, Link]  # of those that fit
     original: dict[str, Emulated]
     every: list[Emulated]  # on those that fit, or where none does on all
     compared: dict[str, list[Compared]]  # of all links
@@ -162,11 +162,12 @@ def _replayed_on(
 ) -> Replayed:
     was = cast("str", request.was)
     links = {
-        each.name: written(_file(request, each.name), profile(inferred, each, recorded.begin_s)) for each in variants
+        each.name: Link(written(_file(request, each.name), profile(inferred, each, recorded.begin_s)), each.seed)
+        for each in variants
     }
     originals = {name: runs[was] for name, runs in bench.run(links, [was]).items()}
     compared = {name: compare(recorded, each) for name, each in originals.items()}
-    kept = {name: file for name, file in links.items() if fits(compared[name])}
+    kept = {name: link for name, link in links.items() if fits(compared[name])}
     every = [originals[name] for name in kept or links]
     return Replayed(variants, kept, {name: originals[name] for name in kept}, every, compared)
 
@@ -179,7 +180,7 @@ def _others(request: Request, replayed: Replayed, bench: Bench) -> dict[str, lis
     """Run the other senders on every link that fits."""
     if not request.others or not replayed.links:
         return {}
-    runs = bench.run({f"{name}-others": file for name, file in replayed.links.items()}, request.others)
+    runs = bench.run({f"{name}-others": link for name, link in replayed.links.items()}, request.others)
     return {sender: [runs[f"{name}-others"][sender] for name in replayed.links] for sender in request.others}
 
 

@@ -33,6 +33,7 @@ class Variant:
     name: str
     fill: Literal["highest", "nearest"]  # the rate where there was no backlog
     ack: Literal["early", "middle", "late"]  # within the bounds of each ACK's arrival
+    seed: int  # of what a sender and the link draw
     step_factor: float = 1.0
     room: float = ROOM
     is_codel: bool = False  # what was lost was dropped by CoDel
@@ -50,16 +51,17 @@ class Variant:
             f"rate where there was no backlog: {fills[self.fill]}",
             f"each ACK's arrival within its bounds: {self.ack}",
             law if self.is_codel else end,
+            f"what a sender draws at random (BBR: when it probes), and which packets the link loses: seed {self.seed}",
             "no other traffic than what the rate already contains; the way down is constant without a queue",
         ]
 
 
 VARIANTS = (
-    Variant("a", "highest", "middle"),
-    Variant("b", "highest", "late", room=1.05),
-    Variant("c", "nearest", "early"),
-    Variant("d", "highest", "early", step_factor=2.0),
-    Variant("e", "highest", "middle", step_factor=0.5),
+    Variant("a", "highest", "middle", seed=1),
+    Variant("b", "highest", "late", seed=2, room=1.05),
+    Variant("c", "nearest", "early", seed=3),
+    Variant("d", "highest", "early", seed=4, step_factor=2.0),
+    Variant("e", "highest", "middle", seed=5, step_factor=0.5),
 )
 UNDER_CODEL = tuple(replace(each, name=f"{each.name}-codel", is_codel=True) for each in VARIANTS)
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -34,6 +35,13 @@ SPARE_S = 0.5  # behind the recorded end
 TICKS_PER_S = 1000  # of the lab's kernels (include/net/tcp.h, TCP_TS_HZ): a queue hides it in a trial of a second
 
 
+class Link(NamedTuple):
+    """A profile, and the seed of what is drawn on it."""
+
+    file: Path
+    seed: int
+
+
 @dataclass(frozen=True)
 class Emulated:
     """A trial on an inferred link."""
@@ -54,26 +62,30 @@ class Bench:
     workers: int
     console: Console
 
-    def run(self, links: Mapping[str, Path], ccas: list[str]) -> dict[str, dict[str, Emulated]]:
-        """Run one trial of each sender on each profile; returns by link and sender."""
+    def run(self, links: Mapping[str, Link], ccas: list[str]) -> dict[str, dict[str, Emulated]]:
+        """Run one trial of each sender on each link; returns by link and sender."""
         virtual = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
         experiments: list[Experiment] = []
-        for name, file in links.items():
-            experiment, virtual = prepared(self._experiment(name, file, ccas), virtual, self.console)
+        for name, link in links.items():
+            experiment, virtual = prepared(self._experiment(name, link, ccas), virtual, self.console)
             experiments.append(experiment)
         with TrialBar(self.console, many_runs=True) as bar:
             executed = execute(experiments, find_run.matching, virtual.site, RunOptions(self.workers), bar)
         return {
-            link: {cca: self._emulated(run.folder, cca) for cca in ccas}
-            for link, run in zip(links, executed.runs, strict=True)
+            name: {cca: self._emulated(run.folder, cca) for cca in ccas}
+            for name, run in zip(links, executed.runs, strict=True)
         }
 
-    def _experiment(self, link: str, file: Path, ccas: list[str]) -> Experiment:
-        duration_s = math.ceil(self.length_s + SPARE_S)
-        pacing = None if self.pacing == "internal" else self.pacing
-        given = {"trials": 1, "duration_s": duration_s, "mtu_bytes": self.mss_bytes + HEADERS_BYTES, "pacing": pacing}
-        name = require_name(f"{RUNS}{self.name}-{link}", "command line")
-        return replace(try_link(str(file), ccas, given), name=name)
+    def _experiment(self, name: str, link: Link, ccas: list[str]) -> Experiment:
+        given = {
+            "trials": 1,
+            "seed": link.seed,
+            "duration_s": math.ceil(self.length_s + SPARE_S),
+            "mtu_bytes": self.mss_bytes + HEADERS_BYTES,
+            "pacing": None if self.pacing == "internal" else self.pacing,
+        }
+        name = require_name(f"{RUNS}{self.name}-{name}", "command line")
+        return replace(try_link(str(link.file), ccas, given), name=name)
 
     def _emulated(self, run: Path, cca: str) -> Emulated:
         trials = [trial for trial in Run(run).trials if trial.cca == cca]

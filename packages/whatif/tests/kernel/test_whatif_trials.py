@@ -81,3 +81,14 @@ def test_the_true_download_lies_in_the_range(
         assert found["low"] <= emulated(true).measures.mark_s[mark] <= found["high"]
     assert "round trip, ms" in (tmp_path / "out" / "whatif.html").read_text()
     assert json.loads((tmp_path / "out" / "evidence.json").read_text())["captured_at"] == "receiver"
+    seeds = [seed for (seed,) in seeds_of_links(tmp_path / "results").values()]  # of one link all trials draw alike
+    assert len(seeds) == len(set(seeds)) > 1
+
+
+def seeds_of_links(results: Path) -> dict[str, set[int]]:
+    """By link the seeds of its runs."""
+    seeds: dict[str, set[int]] = {}
+    for file in results.glob("whatif-small-*/*/run.json"):
+        run = json.loads(file.read_text())
+        seeds.setdefault(run["name"].removesuffix("-others").removesuffix("-codel"), set()).add(run["scenario"]["seed"])
+    return seeds
