@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab whatif`: from a capture to its link, the replay's verdict, and ranges for other senders."""
 
+import math
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from lab_whatif.verdict import Compared, compare, fits, together
 COMMAND_LINE = "command line"
 PACINGS = ("internal", "fq")
 NO_LINK_FITS = 1
+DRAWS = 10  # trials of another sender, over all links: what it draws at random is part of the range
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ class Replayed:
     original: dict[str, Emulated]
     every: list[Emulated]  # on those that fit, or where none does on all
     compared: dict[str, list[Compared]]  # of all links
+
+    @property
+    def draws(self) -> int:
+        """Return how many trials another sender has on each link."""
+        return math.ceil(DRAWS / len(self.links))
 
 
 def answer(request: Request, console: Console) -> None:
@@ -165,7 +172,7 @@ def _replayed_on(
         each.name: Link(written(_file(request, each.name), profile(inferred, each, recorded.begin_s)), each.seed)
         for each in variants
     }
-    originals = {name: runs[was] for name, runs in bench.run(links, [was]).items()}
+    originals = {name: runs[was][0] for name, runs in bench.run(links, [was]).items()}
     compared = {name: compare(recorded, each) for name, each in originals.items()}
     kept = {name: link for name, link in links.items() if fits(compared[name])}
     every = [originals[name] for name in kept or links]
@@ -177,15 +184,17 @@ def _file(request: Request, link: str) -> Path:
 
 
 def _others(request: Request, replayed: Replayed, bench: Bench) -> dict[str, list[Emulated]]:
-    """Run the other senders on every link that fits."""
+    """Run the other senders on every link that fits; returns the trials of the first link first."""
     if not request.others or not replayed.links:
         return {}
-    runs = bench.run({f"{name}-others": link for name, link in replayed.links.items()}, request.others)
-    return {sender: [runs[f"{name}-others"][sender] for name in replayed.links] for sender in request.others}
+    links = {f"{name}-others": link for name, link in replayed.links.items()}
+    runs = bench.run(links, request.others, replayed.draws)
+    return {sender: [trial for link in links for trial in runs[link][sender]] for sender in request.others}
 
 
 def _of_sender(
     sender: str, inferred: Inferred, recorded: Measures, replayed: Replayed, other: list[Emulated]
 ) -> list[Range]:
     verdict = [replayed.compared[name] for name in replayed.links]
-    return Case(sender, inferred, recorded, list(replayed.original.values()), other, verdict).ranges()
+    original = [each for each in replayed.original.values() for _ in range(replayed.draws)]
+    return Case(sender, inferred, recorded, original, other, verdict).ranges()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.base.format import counted
 from lab.schema.cca import load_senders
 from lab_whatif.infer import Inferred
 from lab_whatif.measures import MARKS_MB, STEP_S, Measures
@@ -17,7 +18,7 @@ from lab_whatif.verdict import Compared, marks
 BEYOND = 1.10  # times the recorded bytes, in spans whose capacity is not known
 SMALL = 0.02  # of all bytes: less changes no number
 GRAIN = 0.01  # by which two downloads over one link differ for reasons that no capture shows
-SPREAD = 1.10  # between the highest and the lowest link
+SPREAD = 1.10  # between the highest and the lowest trial
 ABOVE_QUEUE = 1.02  # times the largest recorded queue
 MOST_VARYING = 0.10  # of the rate, from a quarter of an RTT to the next: then the round trip varies as if a queue grew
 BIN_RTTS, ROUND_RTTS = 0.35, 1.0  # a SEARCH sender judges once per bin (3.5 RTTs / 10), others once per round
@@ -44,7 +45,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """The original and another sender on every link that fits."""
+    """Trials of another sender on every link that fits, and with each of them the original on that link."""
 
     sender: str
     inferred: Inferred
@@ -72,7 +73,8 @@ class Case:
             if mine is not None and its and recorded is not None
         ]
         low, high = min(known + laid) * (1 - GRAIN), max(known + laid) * (1 + GRAIN)
-        why = f"{len(known)} links, with and without the original's own error, and {GRAIN:.0%} on both sides"
+        trials, links = counted(len(known), "trial"), counted(len(self.verdict), "link")
+        why = f"{trials} on {links}, with and without the original's own error, and {GRAIN:.0%} on both sides"
         if name.endswith(" MB") and (more_s := self._longest_excess_s(values)) > 0:
             high += more_s
             why += f"; up to {more_s:.3f} s more, if what it sends where the capacity is not known did not pass"
@@ -93,7 +95,7 @@ class Case:
         if all(each is None for each in values):
             yield "not reached within the recorded time" if name.endswith("MB") else "has none on these links"
         if any(each is None for each in values):
-            yield "reached on some of the links only"
+            yield "reached in some of the trials only"
         yield from self._of_original(name)
         yield from self._of_way_back(name, values)
         yield from self._of_queue(name)
@@ -101,7 +103,7 @@ class Case:
         yield from self._of_unknown(name, values)
         known = [each for each in values if each is not None]
         if min(known) > 0 and max(known) > SPREAD * min(known):
-            yield f"the links differ by {100 * (max(known) / min(known) - 1):.0f} %"
+            yield f"the trials differ by {100 * (max(known) / min(known) - 1):.0f} %"
 
     def _of_original(self, name: str) -> Iterator[str]:
         rows = [row for link in self.verdict for row in link if row.quantity == name]

@@ -18,7 +18,7 @@ from lab_whatif.shown import number, span
 from lab_whatif.verdict import Compared
 
 PAGE = "whatif.html"
-CAPTION = "Hatched: the capacity is not known there. A line per link that fits; where none does, on all."
+CAPTION = "Hatched: the capacity is not known there. A line per trial on a link that fits, or on all."
 HEIGHT_IN = 5.0
 STYLE = "body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{text-align:left;padding:.2em .6em}"
 Lines = dict[str, list[Measures]]  # downloads by label
@@ -74,7 +74,7 @@ def answered(ranges: list[Range]) -> list[str]:
 
 
 def picture(inferred: Inferred, recorded: Measures, lines: Lines) -> str:
-    """Draw arrived bytes and round trips over time; a color per sender, a line per link."""
+    """Draw arrived bytes and round trips over time; a color per sender, a line per trial."""
     figure, (above, below) = panels(2, HEIGHT_IN)
     for axis in (above, below):
         for begin_s, end_s in unknown_spans(inferred, recorded):

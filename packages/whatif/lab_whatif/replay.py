@@ -62,23 +62,23 @@ class Bench:
     workers: int
     console: Console
 
-    def run(self, links: Mapping[str, Link], ccas: list[str]) -> dict[str, dict[str, Emulated]]:
-        """Run one trial of each sender on each link; returns by link and sender."""
+    def run(self, links: Mapping[str, Link], ccas: list[str], trials: int = 1) -> dict[str, dict[str, list[Emulated]]]:
+        """Run trials of each sender on each link; returns by link and sender."""
         virtual = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
         experiments: list[Experiment] = []
         for name, link in links.items():
-            experiment, virtual = prepared(self._experiment(name, link, ccas), virtual, self.console)
+            experiment, virtual = prepared(self._experiment(name, link, ccas, trials), virtual, self.console)
             experiments.append(experiment)
         with TrialBar(self.console, many_runs=True) as bar:
             executed = execute(experiments, find_run.matching, virtual.site, RunOptions(self.workers), bar)
         return {
-            name: {cca: self._emulated(run.folder, cca) for cca in ccas}
+            name: {cca: self._emulated(run.folder, cca, trials) for cca in ccas}
             for name, run in zip(links, executed.runs, strict=True)
         }
 
-    def _experiment(self, name: str, link: Link, ccas: list[str]) -> Experiment:
+    def _experiment(self, name: str, link: Link, ccas: list[str], trials: int) -> Experiment:
         given = {
-            "trials": 1,
+            "trials": trials,
             "seed": link.seed,
             "duration_s": math.ceil(self.length_s + SPARE_S),
             "mtu_bytes": self.mss_bytes + HEADERS_BYTES,
@@ -87,13 +87,13 @@ class Bench:
         name = require_name(f"{RUNS}{self.name}-{name}", "command line")
         return replace(try_link(str(link.file), ccas, given), name=name)
 
-    def _emulated(self, run: Path, cca: str) -> Emulated:
-        trials = [trial for trial in Run(run).trials if trial.cca == cca]
-        if not trials:
-            raise UserError(
-                f"{run}: {cca}: must have a trial with a result: 'lab log {run} {cca}-001' shows its kernel's log"
-            )
-        return emulated(trials[0], self.length_s)
+    def _emulated(self, run: Path, cca: str, count: int) -> list[Emulated]:
+        trials = {trial.number: trial for trial in Run(run).trials if trial.cca == cca}
+        for number in range(1, count + 1):
+            if number not in trials:
+                log = f"'lab log {run} {cca}-{number:03d}' shows its kernel's log"
+                raise UserError(f"{run}: {cca}: must have a result of each trial: {log}")
+        return [emulated(trials[number], self.length_s) for number in sorted(trials)]
 
 
 def emulated(trial: Trial, length_s: float | None = None) -> Emulated:
