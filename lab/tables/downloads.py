@@ -2,9 +2,10 @@
 """What a trial's downloads transferred, by our own records, and where its tables end.
 
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
-or once the client has acknowledged `size_bytes`; a later rival's ends with that of the download under test. It ends
-with iperf3 at the latest, whose own time begins with its request: where the link is silent then, the first data are
-late. Bytes are unique payload: what came twice counts once, what came out of order counts.
+or once the client has acknowledged `size_bytes`. It ends with iperf3 at the latest, whose own time begins with its
+request: where the link is silent then, the first data are late. A rival's ends with the time of the download under test
+at the latest: from then on the link is spare. Bytes are unique payload: what came twice counts once, what came out of
+order counts.
 """
 
 import math
@@ -34,11 +35,10 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     measured: list[Download] = [{**captured, **_counted(first)}]
-    scenario_s = captured["data_s"] + plan["flows"][0]["duration_s"]
+    last_s = captured["data_s"] + _most_s(plan["flows"][0], _lasted_s(first))
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
     for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
-        last_s = scenario_s if "start_s" in request else math.inf
         own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
         extent = _traced(flow, request, own["acks"], data_s, up_delay_s, last_s)
         found: Download = {**extent, **_counted(record)}
@@ -55,7 +55,7 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
 def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | None:
     """Return why a download of a size has neither its bytes nor its time: iperf3's error; None where all are whole."""
     for request, record, found in zip(plan["flows"], node["downloads"], measured, strict=True):
-        if record["iperf3_error"] and _lasted_s(record) < request["duration_s"] <= found["seconds"]:
+        if record["iperf3_error"] and _lasted_s(record) < min(request["duration_s"], found["seconds"]):
             return str(record["iperf3_error"])
     return None
 
@@ -107,15 +107,19 @@ def _lasted_s(record: DownloadRecord) -> float:
 
 
 def _captured(request: FlowPlan, lasted_s: float, packets: Frame) -> Extent:
-    """Measure a download whose packets were captured; it ends with iperf3, whose time began before late first data."""
+    """Measure a download whose packets were captured."""
     data = _data(packets, FLOW)
     (data_s,) = first_row(data.select("t_s")) or _refused()
-    most_s = request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
     had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
-    end_s = min(data_s + most_s, *(first_row(had.filter(~pl.col("to_client")).select("t_s")) or (math.inf,)))
+    end_s = min(data_s + _most_s(request, lasted_s), *(first_row(had.filter(~pl.col("to_client")).select("t_s")) or (math.inf,)))
     extents = pieces_of(data.filter(pl.col("t_s") <= end_s).select(pl.col(EXTENT).cast(pl.Int64)))
     received = unique_bytes((piece[EXTENT[0]].to_numpy(), piece[EXTENT[1]].to_numpy()) for piece in extents)
     return _download(FLOW, data_s, end_s, received)
+
+
+def _most_s(request: FlowPlan, lasted_s: float) -> float:
+    """Return how long the download under test may last: iperf3's own time began before late first data."""
+    return request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
 
 
 def _traced(

@@ -116,11 +116,13 @@ def test_a_download_that_is_whole_survives_that_iperf3_cannot_exchange_results()
         result(FAILED, whole=False, finished=True)
 
 
-@pytest.mark.parametrize(("seconds", "lasted_s", "failed"), [(4.0, 9.0, False), (30.0, 30.0, False), (30.0, 9.0, True)])
+@pytest.mark.parametrize(
+    ("seconds", "lasted_s", "failed"), [(4.0, 9.0, False), (30.0, 30.0, False), (30.0, 9.0, True), (28.5, 9.0, True)]
+)
 def test_a_client_that_ended_with_neither_its_bytes_nor_its_time_fails_the_trial(
     seconds: float, lasted_s: float, failed: bool
 ) -> None:
-    """`seconds` is the download's length: its time, unless its bytes were there before."""
+    """`seconds` is the download's length: its time, that of a late rival, or until its bytes were there."""
     plan: Any = {"flows": [{"duration_s": 30, "size_bytes": SIZE_BYTES}]}
     node: Any = {"downloads": [{"data_ns": 0, "until_ns": round(lasted_s * 1e9), "iperf3_error": "iperf3: gone"}]}
     measured: Any = [{"seconds": seconds}]

@@ -104,24 +104,25 @@ def test_what_iperf3_did_after_the_end_changes_nothing_but_its_own_figures() -> 
 
 
 def test_a_second_download_is_measured_by_what_was_acknowledged_to_its_sender() -> None:
-    """It began half a second later, on the node's clock; its ACKs need the return path's 50 ms."""
+    """It began half a second later, on the node's clock, and ends with the first; its ACKs need the way's 50 ms."""
     rival = PLAN["flows"][0] | {"client_port": 20002}
     node = copy.deepcopy(NODE)
     node["downloads"].append(node["downloads"][0] | {"data_ns": node["downloads"][0]["data_ns"] + 500_000_000})
     first_s = downloads.first_data_s(TABLES["packets"])
     assert first_s is not None
-    t_s = [first_s + after_s for after_s in (0.6, 1.0, 2.5 + 0.04, 2.5 + 0.06)]
+    t_s = [first_s + after_s for after_s in (0.6, 1.0, 2.0 + 0.04, 2.0 + 0.06)]
     acks = pl.DataFrame({"t_s": t_s, "flow": 2, "snd_una_bytes": [1, 1001, 5001, 9001]})
     _, found = downloads.measure(PLAN | {"flows": [PLAN["flows"][0], rival]}, node, TABLES | {"acks": acks})
     assert found["data_s"] == pytest.approx(first_s + 0.5)
     assert (found["flow"], found["bytes"]) == (2, 5000)
 
 
+@pytest.mark.parametrize("start", [{"start_s": 0.5, "duration_s": 1.5}, {}])
 @pytest.mark.parametrize(("begun_s", "seconds", "count"), [(0.6, 1.4, 5000), (1.5, 0.5, 5000), (2.5, 0.0, 0)])
-def test_a_later_rival_counts_until_the_scenarios_time_however_late_its_data_come(
-    begun_s: float, seconds: float, count: int
+def test_a_rival_counts_until_the_scenarios_time_however_late_its_data_come(
+    begun_s: float, seconds: float, count: int, start: dict[str, float]
 ) -> None:
-    rival = PLAN["flows"][0] | {"client_port": 20002, "start_s": 0.5, "duration_s": 1.5, "sender": "another"}
+    rival = PLAN["flows"][0] | {"client_port": 20002, "sender": "another"} | start
     node = copy.deepcopy(NODE)
     late_ns = node["downloads"][0]["data_ns"] + round(begun_s * 1e9)
     timed = {"data_ns": late_ns, "until_ns": late_ns + 1_500_000_000, "retransmits_pkts": 3}
