@@ -17,7 +17,7 @@ from lab.runs.experiment import load_experiment
 from lab.runs.try_link import try_link
 from lab.runs.vary import Point, axes_of, points_of, require_parameters
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import change, store_run
 
 
 def points(*given: str, ccas: tuple[str, ...] = ("search", "cubic")) -> list[Point]:
@@ -145,6 +145,15 @@ def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
     page = write(folder, "geo", "Which <delay>?", table).read_text()
     assert f"geo over {' and '.join(fields)}" in page
     assert "Which &lt;delay&gt;?" in page
+
+
+def test_downloads_beside_rivals_have_every_measure_in_a_sweep(tmp_path: Path) -> None:
+    run = store_run(tmp_path, trials=2, senders=("search", "cubic"))
+    alone = sweep.table_of([({"rivals.0.count": "1"}, Stored.of(Run(run)))])
+    change(run, scenario={"rivals": [{"cca": "bbr", "count": 1, "start_s": 0.0}]})
+    beside = sweep.table_of([({"rivals.0.count": "1"}, Stored.of(Run(run)))])
+    assert "throughput" in beside["measure"].to_list()
+    assert beside.equals(alone)
 
 
 def test_a_sender_of_a_users_file_has_a_line_of_its_own_in_a_sweep(tmp_path: Path, stored: list[Stored]) -> None:

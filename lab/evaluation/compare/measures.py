@@ -37,7 +37,7 @@ class Measure:
     more_is_better: bool = False
     binary: bool = False
     size_bytes: int | None = None  # of a measure that is the time for an object
-    shared: bool = False  # of links with a rival only; the others are of links without
+    shared: bool = False  # ranks senders on links with a rival, the others on links without
     column: str = ""  # of summary.csv, which has its mean: sources publish it
 
     @property
@@ -137,17 +137,21 @@ def judge_of(measure: Measure, stored: Stored) -> str:
     return rule_of(stored.run.scenario) if measure.name == RULE else LASTING
 
 
+def ranked_by(stored: Stored) -> list[Measure]:
+    """Return the measures that rank the senders of a run: beside a rival harm alone."""
+    shared = bool(beside(stored.run.scenario))
+    return [measure for measure in MEASURES if measure.shared == shared]
+
+
 def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:
     """Return the values of every measure that a run has: an invalid trial, or one without the value, is None.
 
     So are copies: of a sender whose trials are all the same only the first counts (lab.judge.copies).
     """
-    shared = bool(beside(stored.run.scenario))
-    chosen = [measure for measure in measures if measure.shared == shared]
     trials = stored.judged.trials.filter("valid")
     counted = set(distinct(trials).select("cca", "trial").iter_rows())
     found: dict[str, Values] = {}
-    for measure in chosen:
+    for measure in measures:
         if by_trial := _of_measure(measure, stored, trials):
             found[measure.name] = _in_order(stored, {key: by_trial[key] for key in counted & by_trial.keys()})
     return found

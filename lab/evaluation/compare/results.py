@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.evaluation.compare.comparison import PREFIX, Comparison
-from lab.evaluation.compare.measures import BY_NAME, Measure, Values, values
+from lab.evaluation.compare.measures import BY_NAME, Measure, Values, ranked_by, values
 from lab.evaluation.compare.ranks import Pair, RankedPlace, pairs, places
 from lab.evaluation.compare.sequential import Looks, first_look, one_look
 from lab.judge.copies import copied
@@ -70,7 +70,7 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
     """Return the results of one link."""
     if stored is None:
         return LinkResult(link, None, {}, {}, {})
-    found = values(stored)
+    found = values(stored, ranked_by(stored))
     tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
     measured = {name: [cca for cca in rows if any(v is not None for v in rows[cca])] for name, rows in found.items()}
     ranked = {name: places(measured[name], tested[name], BY_NAME[name].more_is_better) for name in found}
