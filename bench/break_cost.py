@@ -69,7 +69,7 @@ def _fill(store: Store, count: int) -> None:
     other: Numbers = dict.fromkeys(Numbers.__required_keys__)  # type: ignore[assignment]
     for number in range(count):
         digest = f"{number:016x}"[::-1]
-        store.write(digest, {**other, "duration_s": 10.0})
+        store.write(digest, other)
 
 
 def _children_s() -> float:

@@ -148,7 +148,7 @@ QUIC_CLIENT = "sent\t1\t60\ngot\t2\t1280\npiece\t0\t1200\ngot\t3\t1280\npiece\t1
 def _numbers() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder))
-        store.write("0" * 16, crashed("a reason", 5.0))
+        store.write("0" * 16, crashed("a reason"))
         stored: dict[str, Any] = json.loads(store.file("0" * 16).read_bytes())
     return stored
 
@@ -157,7 +157,7 @@ def _find() -> dict[str, Any]:
     bounds = load_bounds("access")
     rivals = ("cubic_plain",)
     request = Request.of("search", "early", ("access", bounds), ",".join(rivals), None, 100, 1, "random", 1)
-    trials = {name: crashed("a reason", 5.0) for name in ("search", *rivals)}
+    trials = {name: crashed("a reason") for name in ("search", *rivals)}
     found = {"format": 1, "request": request.stored, "value": 1.0, "point": dict(bounds.usual), "kernel": {}}
     return {**found, "trials": trials}
 

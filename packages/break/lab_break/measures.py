@@ -36,11 +36,11 @@ def value_of(measure: Measure, sender: str, trials: Trials) -> float | None:
 
 
 def _early_s(sender: str, trials: Trials) -> float | None:
-    """Return how long before the capacity slow start ended; where it was never reached, the trial's end counts."""
+    """Return how long before the capacity slow start ended; where it was never reached, the download's end counts."""
     own = trials[sender]
     if own["exit_s"] is None:
         return None
-    return (own["duration_s"] if own["capacity_s"] is None else own["capacity_s"]) - own["exit_s"]
+    return (_end_s(own) if own["capacity_s"] is None else own["capacity_s"]) - own["exit_s"]
 
 
 def _early_own_s(sender: str, trials: Trials) -> float | None:
@@ -49,12 +49,12 @@ def _early_own_s(sender: str, trials: Trials) -> float | None:
 
 
 def _late_rtts(sender: str, trials: Trials) -> float | None:
-    """Return how long after the capacity it ended, in base RTTs; without an end, the trial's end counts."""
+    """Return how long after the capacity it ended, in base RTTs; without an end, the download's end counts."""
     own = trials[sender]
     if own["capacity_s"] is None:
         return None
-    end_s = own["duration_s"] if own["exit_s"] is None else own["exit_s"]
-    return (end_s - own["capacity_s"]) * 1e3 / _rtt_ms(own)
+    left_s = _end_s(own) if own["exit_s"] is None else own["exit_s"]
+    return (left_s - own["capacity_s"]) * 1e3 / _rtt_ms(own)
 
 
 def _throughput(sender: str, trials: Trials) -> float | None:
@@ -79,9 +79,15 @@ def _differs(sender: str, trials: Trials) -> float | None:
     (other,) = (each for name, each in trials.items() if name != sender)
     if own["packets"] == other["packets"]:
         return 0.0
-    ends_s = [each["duration_s"] if each["exit_s"] is None else each["exit_s"] for each in (own, other)]
+    ends_s = [_end_s(each) if each["exit_s"] is None else each["exit_s"] for each in (own, other)]
     rates = [each["throughput_mbps"] or 0.0 for each in (own, other)]
     return 1 + abs(ends_s[0] - ends_s[1]) * 1e3 / _rtt_ms(own) + abs(rates[0] - rates[1]) / max(*rates, 1e-9)
+
+
+def _end_s(numbers: Numbers) -> float:
+    """Return when the download of a trial with a result ended."""
+    assert numbers["end_s"] is not None
+    return numbers["end_s"]
 
 
 def _rtt_ms(numbers: Numbers) -> float:

@@ -36,14 +36,14 @@ class Numbers(TypedDict):
     wait_ms: Annotated[float | None, "mean wait at the bottleneck; null without samples"]
     retransmits_pkts: Annotated[int | None, "segments sent again; null without a result"]
     base_rtt_ms: Annotated[float | None, "round trip without a queue; null without a result"]
-    duration_s: Annotated[float, "length of the trial"]
+    end_s: Annotated[float | None, "end of the download, on the clock of the exit; null without a result"]
     packets: Annotated[str | None, "digest of the client's capture; null without a result"]
 
 
-def crashed(reason: str, duration_s: float) -> Numbers:
+def crashed(reason: str) -> Numbers:
     """Return the numbers of a trial without a result."""
     without = dict.fromkeys(Numbers.__required_keys__)
-    return {**without, "crash": reason, "duration_s": duration_s}  # type: ignore[typeddict-item]
+    return {**without, "crash": reason}  # type: ignore[typeddict-item]
 
 
 def numbers_of(stored: Trial) -> Numbers:
@@ -65,7 +65,7 @@ def numbers_of(stored: Trial) -> Numbers:
         "wait_ms": mean_wait_ms(trial),
         "retransmits_pkts": flows[FLOW]["retransmits_pkts"],
         "base_rtt_ms": trial.meta["base_rtt_ms"],
-        "duration_s": float(trial.meta["duration_s"]),
+        "end_s": flows[FLOW]["end_s"],
         "packets": trial.packets_digest,
     }
 

@@ -57,6 +57,7 @@ class Bench:
             **kernel,
             "world": self.virtual.site.description.packages_digest,
             "judge": judging_digest(),
+            "numbers": [*Numbers.__annotations__],  # those of another form are run again
         }
         self._senders = {name: _stanza(cca.model_dump()) for name, cca in self.base.ccas.items()}
 
@@ -121,7 +122,7 @@ def _numbers(job: Job, result: TrialJson | None) -> Numbers:
             run_trial(job)
         return numbers_of(Trial(job.folder))
     except TrialError as error:
-        return crashed(str(error), job.experiment.scenario.duration_s)
+        return crashed(str(error))
     finally:
         shutil.rmtree(job.folder, ignore_errors=True)
 

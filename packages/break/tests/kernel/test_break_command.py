@@ -154,7 +154,7 @@ def test_islands_of_two_searches_are_refused(folder: Path, tmp_path: Path) -> No
 def test_a_damaged_trial_of_an_island_is_named_and_nothing_is_written(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder / "machine2" / "out", tmp_path / "out")
     file = next(tmp_path.glob("out/break/trials/??/*.json"))
-    file.write_text(file.read_text().replace('"duration_s": 2', '"duration_s": 3'))
+    file.write_text(file.read_text().replace('"end_s": 2', '"end_s": 3'))
     line = refused(lab(tmp_path / "merged", "merge", str(folder / "machine1" / "out"), str(tmp_path / "out")))
     assert line.startswith(f"{file}: sha256=")
     assert not (tmp_path / "merged" / "break").exists()

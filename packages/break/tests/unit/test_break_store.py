@@ -8,7 +8,7 @@ from lab_break.numbers import Store, crashed
 
 from lab.base.errors import UserError
 
-NUMBERS = crashed("kernel: panic", 10)
+NUMBERS = crashed("kernel: panic")
 
 
 def test_numbers_come_back(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ DIGEST = "0123456789abcdef"
 
 def island(folder: Path, number: int) -> Path:
     """Store an island of two, with one trial."""
-    Store(folder / FOLDER / TRIALS).write(DIGEST, crashed("a reason", 5.0))
+    Store(folder / FOLDER / TRIALS).write(DIGEST, crashed("a reason"))
     content = {"request": documents("find.json")[0]["request"], "lab_version": "1", "kernel": {}, "trials": 1}
     (folder / FILE).write_text(json.dumps(content))
     shard.write(folder, Shard(number, 2), {}, ["lab", "break"], "break")
