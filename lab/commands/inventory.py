@@ -21,11 +21,14 @@ from lab.schema.topology import RIVALS, ROLES, SHAPES, load_topology, role_fault
 from lab.traces.datasets import datasets
 
 
-def require_counterfactuals(name: str, scenario: Scenario) -> None:
-    """Refuse an explanation whose scenario is not a counterfactual of this one."""
+def require_named(name: str, scenario: Scenario) -> None:
+    """Refuse claims pooled with no other scenario, and an explanation whose scenario is no counterfactual of this."""
     known = scenario_files()
     file, field = shown(known[name]), "claims.counterfactuals.scenario"
+    others = [other for other in known if other != name]
     for row in scenario.claims:
+        for pooled in row.pooled:
+            choose("scenario", pooled, others, file, "claims.pooled")
         for one in row.counterfactuals:
             choose("scenario", one.scenario, list(known), file, field)
             if load_scenario(one.scenario)[1].counterfactual_of != name:
@@ -129,7 +132,7 @@ def _checked_profile(name: str, found: list[UserError]) -> Iterator[str]:
 def _scenario_faults(name: str) -> list[UserError]:
     """Load a scenario with all that it names; return why its link is too short."""
     experiment = load_experiment(name)
-    require_counterfactuals(name, experiment.scenario)
+    require_named(name, experiment.scenario)
     if not is_fetched(experiment.profile):
         return []
     error = too_short(experiment.profile, experiment.scenario.duration_s)

@@ -75,8 +75,9 @@ def costs(flows: Sequence[ShortFlow], ccas: Sequence[str], trials: int) -> list[
     best = [min((each for each in row if each is not None), default=None) for row in zip(*groups.values(), strict=True)]
     none: Values = [None] * trials
     reference = groups.get(REFERENCE, none)
-    levels = [level(differences_of(groups[cca], reference), one_look(trials)) for cca in _others(ccas)]
-    separated = dict(zip(_others(ccas), holm(levels), strict=True))
+    others = [cca for cca in ccas if cca != REFERENCE]
+    levels = [level(differences_of(groups[cca], reference), one_look(trials)) for cca in others]
+    separated = dict(zip(others, holm(levels), strict=True))
     found = []
     for cca in ccas:
         own = [flow for flow in flows if flow.cca == cca]
@@ -95,10 +96,6 @@ def costs(flows: Sequence[ShortFlow], ccas: Sequence[str], trials: int) -> list[
             )
         )
     return found
-
-
-def _others(ccas: Sequence[str]) -> list[str]:
-    return [cca for cca in ccas if cca != REFERENCE]
 
 
 def _means(

@@ -11,7 +11,6 @@ order counts.
 import math
 import statistics
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
 
 import numpy as np
 import polars as pl
@@ -35,7 +34,8 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     measured: list[Download] = [{**captured, **_counted(first)}]
-    last_s = captured["data_s"] + _most_s(plan["flows"][0], _lasted_s(first))
+    sized = "size_bytes" in plan["flows"][0]  # then it may be whole before its time
+    last_s = captured["data_s"] + plan["flows"][0]["duration_s"] if sized else captured["end_s"]
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
     for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
@@ -97,29 +97,23 @@ def _data(packets: Frame, flow: int) -> Frame:
     return packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
 
 
-def _refused() -> NoReturn:
-    raise UserError("capture: must hold a data segment of the download")
-
-
 def _lasted_s(record: DownloadRecord) -> float:
     """Return how long the client was there from the first data on."""
     return (record["until_ns"] - record["data_ns"]) / 1e9
 
 
 def _captured(request: FlowPlan, lasted_s: float, packets: Frame) -> Extent:
-    """Measure a download whose packets were captured."""
+    """Measure a download whose packets were captured; it ends with iperf3, whose time began before late first data."""
     data = _data(packets, FLOW)
-    (data_s,) = first_row(data.select("t_s")) or _refused()
+    if not (begun := first_row(data.select("t_s"))):
+        raise UserError("capture: must hold a data segment of the download")
+    (data_s,) = begun
+    most_s = request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
     had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
-    end_s = min(data_s + _most_s(request, lasted_s), *(first_row(had.filter(~pl.col("to_client")).select("t_s")) or (math.inf,)))
+    end_s = min(data_s + most_s, *(first_row(had.filter(~pl.col("to_client")).select("t_s")) or (math.inf,)))
     extents = pieces_of(data.filter(pl.col("t_s") <= end_s).select(pl.col(EXTENT).cast(pl.Int64)))
     received = unique_bytes((piece[EXTENT[0]].to_numpy(), piece[EXTENT[1]].to_numpy()) for piece in extents)
     return _download(FLOW, data_s, end_s, received)
-
-
-def _most_s(request: FlowPlan, lasted_s: float) -> float:
-    """Return how long the download under test may last: iperf3's own time began before late first data."""
-    return request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
 
 
 def _traced(

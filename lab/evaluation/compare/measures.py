@@ -201,14 +201,11 @@ def _harm_pct(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:
         if flow["flow"] == RIVAL and (trial.cca, trial.number) in valid
     }
     usual = {number: rate for (cca, number), rate in left.items() if cca == REFERENCE}
-    return (
-        {
-            (cca, number): 100 * (1 - rate / usual[number]) if usual.get(number) else None
-            for (cca, number), rate in left.items()
-        }
+    return {
+        (cca, number): 100 * (1 - rate / usual[number]) if usual.get(number) else None
+        for (cca, number), rate in left.items()
         if usual
-        else {}
-    )
+    }
 
 
 def _in_order(stored: Stored, by_trial: Mapping[Key, float | None]) -> Values:

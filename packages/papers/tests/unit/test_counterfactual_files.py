@@ -8,7 +8,7 @@ import pytest
 from counterfactuals import BASE, BECAUSE, FASTER, TRIALS, explained, own_scenarios, write
 
 from lab.base.errors import UserError
-from lab.commands.inventory import require_counterfactuals
+from lab.commands.inventory import require_named
 from lab.runs.experiment import digest, load_experiment, specification, trial_part
 from lab.schema.scenario import load_scenario, scenarios
 
@@ -58,7 +58,16 @@ def test_an_explanation_names_a_counterfactual_of_its_own_scenario(folder: Path)
     write(folder, "mine", BASE | {"claims": [explained("other")]})
     write(folder, "other", BASE)
     with pytest.raises(UserError, match="scenario=other: must be a scenario with counterfactual_of: mine"):
-        require_counterfactuals("mine", load_scenario("mine")[1])
+        require_named("mine", load_scenario("mine")[1])
+
+
+@pytest.mark.parametrize("pooled", ["othr", "mine"])
+def test_claims_are_pooled_with_other_scenarios_that_exist(folder: Path, pooled: str) -> None:
+    file = write(folder, "mine", BASE | {"claims": [explained(pooled=["other", pooled])]})
+    write(folder, "other", BASE)
+    with pytest.raises(UserError, match=f"claims.pooled={pooled}: must be a known scenario: .*other") as refused:
+        require_named("mine", load_scenario("mine")[1])
+    assert str(refused.value).startswith(str(file))
 
 
 def test_an_explanation_moves_a_value_of_its_row(folder: Path) -> None:
