@@ -6,9 +6,8 @@ the ACK before it, and the same advertised window. With SACK the window may diff
 6675, section 2): it reports data above a hole. So a window update, which is a repeated number with another window and
 no SACK block, does not count, and does not restart the count either.
 
-The RFCs also require outstanding data; a download has it whenever its client repeats itself. An ACK whose only block is
-a D-SACK (a copy of data already there) is not distinguished here, since the tables hold the number of blocks and not
-their edges: it can matter only to a sender that retransmits needlessly before it has lost anything.
+A client that holds nothing behind the acknowledged byte repeats itself for copies of what it has (D-SACK): its sender
+retransmitted needlessly, as after a timeout on a link that stood still. Nothing was lost.
 
 An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it. What was
 before the dropped frame waits for the queue to drain, and crosses to the client, which takes less than a base RTT. What
@@ -36,9 +35,8 @@ SLACK_S = 0.1
 
 def first_loss_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
     """Time at which the client sent its third duplicate ACK; null when it never did."""
-    acks = packets.lazy().filter(
-        (pl.col("flow") == flow) & ~pl.col("to_client") & ((pl.col("flags") & (SYN | FIN | RST)) == 0)
-    )
+    of_flow = packets.lazy().filter(pl.col("flow") == flow).with_columns(reached=_reached())
+    acks = of_flow.filter(~pl.col("to_client") & ((pl.col("flags") & (SYN | FIN | RST)) == 0))
     duplicates = acks.select("t_s", "ack_bytes", duplicate=_duplicate()).filter("duplicate")
     counted = duplicates.with_columns(count=pl.int_range(1, pl.len() + 1).over("ack_bytes"))
     third = counted.filter(pl.col("count") == DUPLICATES).head(1).collect()
@@ -50,12 +48,6 @@ def first_mark_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
     echoed = pl.col("flags") & (SYN | ECE) == ECE
     found = packets.lazy().filter((pl.col("flow") == flow) & ~pl.col("to_client") & echoed).head(1).collect()
     return None if found.is_empty() else float(found.item(0, "t_s"))
-
-
-def first_drop_s(qdisc: pl.DataFrame) -> float | None:
-    """First sample of the bottleneck's queue that shows a drop; null when it dropped nothing."""
-    dropped = qdisc.filter(pl.col("drops_pkts") > 0)
-    return None if dropped.is_empty() else float(dropped.item(0, "t_s"))
 
 
 def first_hole_s(packets: pl.DataFrame, flow: int = 1) -> tuple[float, float] | None:
@@ -106,8 +98,15 @@ def agrees_with_drops(
     return len(before) > 0 and ahead_s <= latest_s and loss_s <= due_s + SLACK_S
 
 
+def _reached() -> pl.Expr:
+    """Return up to which byte data had come to the client by each packet; null before any."""
+    end = pl.col("seq_bytes").cast(pl.Int64) + pl.col("len_bytes").cast(pl.Int64)
+    return pl.when(pl.col("to_client") & (pl.col("len_bytes") > 0)).then(end).cum_max().forward_fill()
+
+
 def _duplicate() -> pl.Expr:
     same_number = pl.col("ack_bytes") == pl.col("ack_bytes").shift(1)
     same_window = pl.col("window_bytes") == pl.col("window_bytes").shift(1)
     selective = pl.col("sack_edges").fill_null(0) > 0
-    return ((pl.col("len_bytes") == 0) & same_number & (same_window | selective)).fill_null(False)
+    behind = (pl.col("reached") > pl.col("ack_bytes")).fill_null(True)
+    return ((pl.col("len_bytes") == 0) & same_number & (same_window | selective) & behind).fill_null(False)

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from lab.judge.loss import first_drop_s
+from lab.judge.loss import drops_s
 from lab.judge.outcome import outcome
 from lab.judge.registry import LASTING
 from lab.links.profile import load_profile
@@ -61,15 +61,14 @@ def test_the_first_mark_is_that_of_the_exact_model(bench: Bench, link: str, inte
 def test_without_ecn_it_drops_at_the_same_time(bench: Bench, link: str, interval_s: float) -> None:
     trial = download(bench, link, ecn=False)
     row = next(row for row in outcome(trial) if row["heuristic"] == LASTING)
-    assert first_drop_s(trial.qdisc) == pytest.approx(signal_s(trial, interval_s), abs=SAMPLE_S)
+    assert drops_s(trial.packets, trial.qdisc)[0] == pytest.approx(signal_s(trial, interval_s), abs=SAMPLE_S)
     assert (row["mark_s"], row["loss_agrees"], row["exit_class"]) == (None, True, "late")
 
 
 def test_the_modems_buffer_is_full_before_its_pie_drops(bench: Bench) -> None:
     """A doubling window fills 100 ms of buffer within PIE's allowance of 150 ms for a burst."""
     trial = download(bench, "docsis-pie", ecn=True)  # it never marks
-    drop_s = first_drop_s(trial.qdisc)
-    assert drop_s is not None
+    drop_s = drops_s(trial.packets, trial.qdisc)[0]
     most_bytes = trial.qdisc.filter(trial.qdisc["t_s"] <= drop_s)["backlog_bytes"].max()
     assert most_bytes == pytest.approx(trial.meta["buffer_bytes"], abs=2 * FRAME_BYTES)
     assert outcome(trial)[0]["mark_s"] is None

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.judge.ack_stream import ack_stream
-from lab.judge.loss import SLACK_S, agrees_with_drops, drops_s, first_drop_s, first_hole_s, first_loss_s, first_mark_s
+from lab.judge.loss import SLACK_S, agrees_with_drops, drops_s, first_hole_s, first_loss_s, first_mark_s
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.window_rate import first_reached_s
 from tests.examples import examples
@@ -126,13 +126,24 @@ def test_the_first_loss_is_the_third_duplicate_ack(fields: list[dict[str, Any]],
     assert first_loss_s(acks(*fields)) == found_s
 
 
-def test_the_first_loss_is_of_acks_with_sack_and_the_first_drop_of_a_sample() -> None:
+@pytest.mark.parametrize(("behind_bytes", "found_s"), [(0, None), (1448, 3.0)])
+def test_a_client_that_lacks_nothing_repeats_itself_for_copies_and_not_for_a_loss(
+    behind_bytes: int, found_s: float | None
+) -> None:
+    """The sender repeats byte 1 to 999, which the client has; or what it sent first has a hole behind it."""
+    known = packet(-0.6, True, seq_bytes=1, len_bytes=999)
+    more = packet(-0.5, True, seq_bytes=1000 + behind_bytes, len_bytes=behind_bytes)
+    copies = [packet(number + 0.9, True, seq_bytes=1, len_bytes=999) for number in range(4)]
+    answers = acks(*[{"sack_edges": 1}] * 5).rows(named=True)
+    rows = sorted([known, more, *copies, *answers], key=lambda row: row["t_s"])
+    assert first_loss_s(pl.DataFrame(rows, schema=PACKETS, orient="row")) == found_s
+
+
+def test_the_first_loss_is_of_acks_of_the_flow_with_sack_or_without() -> None:
     packets = acks(*[SAME] * 6)
     assert first_loss_s(packets.with_columns(to_client=True)) is None
     assert first_loss_s(packets.with_columns(flow=pl.lit(0, pl.UInt8))) is None
     assert first_loss_s(packets.with_columns(sack_edges=pl.lit(None, pl.UInt8))) == 3.0
-    assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
-    assert first_drop_s(queue(0, 0)) is None
     assert agrees_with_drops(None, dropped(0, 0, 1), seen_by, end_s=4.0)
 
 
@@ -217,9 +228,8 @@ def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_dra
     path = Path()
     tables = download(path).tables()
     drain_s = path.buffer_bytes * 8 / (path.rate_mbps * 1e6)
-    loss_s, drop_s = first_loss_s(tables["packets"]), first_drop_s(tables["qdisc"])
+    loss_s, drop_s = first_loss_s(tables["packets"]), drops_s(tables["packets"], tables["qdisc"])[0]
     assert loss_s is not None
-    assert drop_s is not None
     assert drop_s + drain_s < loss_s
 
     def drained(drop_s: float) -> float:

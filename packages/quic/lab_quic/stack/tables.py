@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from lab.base.errors import UserError
-from lab.judge.loss import first_drop_s
+from lab.base.stats import smallest
 from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
@@ -119,7 +119,7 @@ def lossy_from_s(link: dict[str, pl.DataFrame]) -> float:
     """Return from when on the link may have lost packets, infinity where it lost none: quiche and mvfst name none."""
     if link["link"].filter(pl.col("quantity") == "down.loss_pct", pl.col("value") > 0).height:
         return -math.inf
-    dropped_s = first_drop_s(link["qdisc"])
+    dropped_s = smallest(link["qdisc"].filter(pl.col("drops_pkts") > 0)["t_s"])
     return math.inf if dropped_s is None else dropped_s
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a link lost itself is known from what left its queue and what came: never more, and all when the line idles."""
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from lab_quic.stack.link_loss import lost_bytes
+from lab_quic.stack.tables import lossy_from_s
 
 FRAME_BYTES, RATE_MBPS, DELAY_MS = 1514, 50, 30.0
 SAMPLE_S, FRAME_S = 0.001, FRAME_BYTES * 8 / (RATE_MBPS * 1e6)
@@ -76,3 +78,14 @@ def test_a_link_without_loss_has_lost_nothing_whatever_is_missing() -> None:
     shapes, link, qdisc, packets, _ = line([20], *LINES["constant"])
     harmless = link.with_columns(value=pl.when(quantity="down.loss_pct").then(0.0).otherwise("value"))
     assert not lost_bytes(shapes, harmless, qdisc, packets, FRAME_BYTES).any()
+
+
+@pytest.mark.parametrize(
+    ("loss_pct", "drops_pkts", "from_s"), [(0, [0, 3, 9], 1.0), (0, [0, 0, 0], math.inf), (1, [0], -math.inf)]
+)
+def test_a_link_may_lose_from_its_first_drop_on_or_always(
+    loss_pct: float, drops_pkts: list[int], from_s: float
+) -> None:
+    link = pl.DataFrame({"quantity": ["down.loss_pct"], "value": [loss_pct]})
+    qdisc = pl.DataFrame({"t_s": [float(n) for n in range(len(drops_pkts))], "drops_pkts": drops_pkts})
+    assert lossy_from_s({"link": link, "qdisc": qdisc}) == from_s
