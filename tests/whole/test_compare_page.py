@@ -93,6 +93,8 @@ def test_each_trials_value_and_its_exit_with_its_class_are_in_the_table_of_trial
     invalid = table["geo", "bbr", str(TRIALS)]
     assert invalid["throughput_mbps"] == invalid["exit_class"] == ""
     assert page_of(written).count("1 trial is invalid") == 2
+    megabyte = [(table["geo", "cubic", n]["object_1000000_s"], table["geo", "cubic", n]["lower_bounds"]) for n in "23"]
+    assert megabyte == [("3.998046", "0"), ("4.000000", "1")]  # the second download ended before it had so much
 
 
 def test_the_terminal_names_an_invalid_trials_reason_and_ends_with_the_exits(written: tuple[Path, Ranked]) -> None:

@@ -138,7 +138,8 @@ def trials(found: Sequence[LinkResult]) -> pl.DataFrame:
         for trial in range(1, each.trials + 1)
     ]
     texts = {"link": pl.String, "sender": pl.String, "trial": pl.Int64, "exit_s": pl.Float64, "exit_class": pl.String}
-    return pl.DataFrame(rows, schema=texts | {measure.with_unit: pl.Float64 for measure in MEASURES})
+    columns = texts | {measure.with_unit: pl.Float64 for measure in MEASURES}
+    return pl.DataFrame(rows, schema=columns | {"lower_bounds": pl.Int64})
 
 
 def _trial_row(found: LinkResult, cca: str, trial: int, exits: Exits) -> dict[str, object]:
@@ -148,4 +149,5 @@ def _trial_row(found: LinkResult, cca: str, trial: int, exits: Exits) -> dict[st
         measure.with_unit: found.values[measure.name][cca][trial - 1] if measure.name in found.values else None
         for measure in MEASURES
     }
-    return row | {"exit_s": left.t_s, "exit_class": left.exit_class} | measured
+    bounds = sum(isinstance(value, AtLeast) for value in measured.values())
+    return row | {"exit_s": left.t_s, "exit_class": left.exit_class} | measured | {"lower_bounds": bounds}
