@@ -10,13 +10,13 @@ import polars as pl
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
-from lab.base.stats import bootstrap, mean_sd, share_pct, wilson_pct
+from lab.base.stats import AtLeast, bootstrap, mean_sd, share_pct, wilson_pct
 from lab.evaluation.compare.measures import BY_NAME, Measure, values
 from lab.judge.stored import Stored
 from lab.runs.run_folder import dated_folder
 from lab.tables.csv_text import to_csv
 
-FOLDER, FILE = "sweeps", "sweep.csv"
+FOLDER, FILE, BOUNDS = "sweeps", "sweep.csv", "lower_bounds"  # the last: a column that earlier tables lack
 MOST_BYTES = 100 * MEGABYTE
 COLUMNS = ("run", "cca", "measure", "n", "mean", "lo", "hi")  # behind those of the fields
 Row = dict[str, str | float | None]
@@ -26,7 +26,7 @@ def table_of(points: Sequence[tuple[Mapping[str, str], Stored]]) -> pl.DataFrame
     """Return the table of a sweep, in the order of its points: their values by field, and their runs."""
     rows = [row for texts, stored in points for row in _rows(texts, stored)]
     schema = dict.fromkeys((*points[0][0], *COLUMNS[:3]), pl.String) | {"n": pl.Int64}
-    return pl.DataFrame(rows, schema=schema | dict.fromkeys(("mean", "lo", "hi"), pl.Float64))
+    return pl.DataFrame(rows, schema=schema | dict.fromkeys(("mean", "lo", "hi"), pl.Float64) | {BOUNDS: pl.Int64})
 
 
 def _rows(texts: Mapping[str, str], stored: Stored) -> list[Row]:
@@ -39,13 +39,14 @@ def _rows(texts: Mapping[str, str], stored: Stored) -> list[Row]:
 
 
 def _estimate(measure: Measure, of_trials: Sequence[float | None]) -> Row:
-    """Return mean and interval: Wilson's of a share, else resampled; null of none."""
+    """Return mean and interval: Wilson's of a share, else resampled; null of none. Some values may be lower bounds."""
     known = [value for value in of_trials if value is not None]
+    bounds = sum(isinstance(value, AtLeast) for value in known)
     if measure.binary:
-        low, high = wilson_pct(round(sum(known)), len(known))
-        return {"n": len(known), "mean": share_pct(round(sum(known)), len(known)), "lo": low, "hi": high}
-    low, high = bootstrap(known)
-    return {"n": len(known), "mean": mean_sd(known)[0], "lo": low, "hi": high}
+        mean, (low, high) = share_pct(round(sum(known)), len(known)), wilson_pct(round(sum(known)), len(known))
+    else:
+        mean, (low, high) = mean_sd(known)[0], bootstrap(known)
+    return {"n": len(known), "mean": mean, "lo": low, "hi": high, BOUNDS: bounds}
 
 
 def store(scenario: str, table: pl.DataFrame) -> Path:
@@ -71,4 +72,4 @@ def read(folder: Path) -> pl.DataFrame:
 
 def fields_of(table: pl.DataFrame) -> list[str]:
     """Return the fields that a sweep varied: one or two."""
-    return [name for name in table.columns if name not in COLUMNS]
+    return [name for name in table.columns if name not in (*COLUMNS, BOUNDS)]

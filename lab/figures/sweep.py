@@ -11,10 +11,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.base.format import trials_text
+from lab.base.format import AT_LEAST, trials_text
 from lab.base.stats import largest, smallest
 from lab.evaluation.compare.measures import BY_NAME
-from lab.evaluation.sweep import fields_of
+from lab.evaluation.sweep import BOUNDS, fields_of
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
 from lab.figures.streams import Floats
@@ -102,7 +102,8 @@ def draw(sweep: pl.DataFrame, measure: str) -> Drawing | None:
     label, over = f"{found.title} ({found.unit})", " and ".join(fields_of(sweep))
     what = f"{found.title}: {found.meaning}, over {over}; mean of up to {trials_text(int(most))} with its 95 % interval"
     places = "; ".join(
-        f"{row['cca']} at {', '.join(str(row[name]) for name in fields_of(sweep))}: {row['mean']:.3g}"
+        f"{row['cca']} at {', '.join(str(row[name]) for name in fields_of(sweep))}: "
+        f"{AT_LEAST if row.get(BOUNDS) else ''}{row['mean']:.3g}"
         for row in table.filter(pl.col("mean").is_not_null()).to_dicts()
     )
     return Drawing(figure(table, label), f"{what}.", f"{what}. {places}.")

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of a sweep: each measure over the fields that were varied, and the same as tables."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from lab.base.format import number
+from lab.base.format import AT_LEAST, number
 from lab.base.plain_file import write_whole
 from lab.evaluation.compare.measures import BY_NAME
-from lab.evaluation.sweep import fields_of
+from lab.evaluation.sweep import BOUNDS, fields_of
 from lab.figures.save import svg
 from lab.figures.sweep import draw, senders_of
 from lab.report.table import Group, Row, Table
-from lab.report.template import Picture, picture, render
+from lab.report.template import picture, render
 
 
 def write(folder: Path, name: str, question: str, sweep: pl.DataFrame) -> Path:
@@ -22,14 +21,10 @@ def write(folder: Path, name: str, question: str, sweep: pl.DataFrame) -> Path:
     measures = sweep["measure"].unique(maintain_order=True)
     title = f"{name} over {' and '.join(fields_of(sweep))}"
     tables = [_table(sweep, measure) for measure in measures]
-    page = render("sweep.html.j2", title=title, question=question, pictures=list(_drawn(sweep)), tables=tables)
+    drawn = ((measure, draw(sweep, measure)) for measure in measures)
+    pictures = [picture(measure, svg(each.figure), each.alt, each.caption) for measure, each in drawn if each]
+    page = render("sweep.html.j2", title=title, question=question, pictures=pictures, tables=tables)
     return write_whole(folder / "index.html", page)
-
-
-def _drawn(sweep: pl.DataFrame) -> Iterator[Picture]:
-    for measure in sweep["measure"].unique(maintain_order=True):
-        if drawing := draw(sweep, measure):
-            yield picture(measure, svg(drawing.figure), drawing.alt, drawing.caption)
 
 
 def _table(sweep: pl.DataFrame, measure: str) -> Table:
@@ -46,5 +41,5 @@ def _table(sweep: pl.DataFrame, measure: str) -> Table:
 
 def _row(row: dict[str, Any], fields: list[str]) -> Row:
     mean, low, high = (row[name] for name in ("mean", "lo", "hi"))
-    interval = f"{number(low, 2)} to {number(high, 2)}"
-    return Row((", ".join(str(row[name]) for name in fields), number(mean, 2), interval, str(row["n"])))
+    interval, least = f"{number(low, 2)} to {number(high, 2)}", AT_LEAST if row.get(BOUNDS) else ""
+    return Row((", ".join(str(row[name]) for name in fields), f"{least}{number(mean, 2)}", interval, str(row["n"])))

@@ -147,6 +147,18 @@ def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
     assert "Which &lt;delay&gt;?" in page
 
 
+def test_a_mean_of_downloads_that_were_too_short_for_an_object_is_marked(tmp_path: Path) -> None:
+    """The first of cubic's downloads had 1 MB, and the third ended before."""
+    run = Stored.of(Run(store_run(tmp_path, trials=3, senders=("search", "cubic"))))
+    table = sweep.table_of([({"mtu_bytes": "1500"}, run)])
+    megabyte = table.filter(measure="object_1000000")
+    assert megabyte.select("cca", "lower_bounds").rows() == [("search", 0), ("cubic", 1)]
+    page = write(tmp_path, "geo", "Which?", table).read_text()
+    for cca, mean, bound in megabyte.select("cca", "mean", "lower_bounds").iter_rows():
+        assert (f">≥{mean:.2f}<" in page, f"{cca} at 1500: {'≥' * bound}{mean:.3g}" in page) == (bool(bound), True)
+    assert sweep.fields_of(table) == sweep.fields_of(table.drop("lower_bounds")) == ["mtu_bytes"]
+
+
 def test_downloads_beside_rivals_have_every_measure_in_a_sweep(tmp_path: Path) -> None:
     run = store_run(tmp_path, trials=2, senders=("search", "cubic"))
     alone = sweep.table_of([({"rivals.0.count": "1"}, Stored.of(Run(run)))])
