@@ -46,8 +46,7 @@ def shares_of(trial: Trial) -> Shares:
     if begin_s >= end_s:
         return Shares(trial.cca, senders, [])
     before, after = (_acknowledged(trial.acks, time_s) for time_s in (begin_s, end_s))
-    seconds = end_s - begin_s
-    rates = [(after.get(flow["flow"], 0) - before.get(flow["flow"], 0)) * 8e-6 / seconds for flow in flows]
+    rates = [(after.get(flow["flow"], 0) - before.get(flow["flow"], 0)) * 8e-6 / (end_s - begin_s) for flow in flows]
     return Shares(trial.cca, senders, rates)
 
 

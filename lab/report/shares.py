@@ -2,19 +2,20 @@
 """Downloads at the same time on the page: who gets how much of the link, in a sentence and as a table."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import islice
 
 from lab.base.format import mean, number
 from lab.base.stats import mean_sd
 from lab.evaluation.shares import Shares, jain, shares
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
-from lab.tables.records import beside
+from lab.tables.records import RivalRecord, beside
 
 HEADER = ("Download", "Count", "Each (Mb/s)", "Of an equal share (%)", "Jain's index", "Trials")
 CAPTION = (
-    "How the downloads share the link while all of them are there, as mean (sd) over the valid trials. An equal share "
-    "is the mean of all downloads. Jain's index is 1 where all get the same, and 1/n where one of n gets all."
+    "How the downloads share the link while all of them are there, as mean (sd) over a row's downloads in all valid "
+    "trials. An equal share is the mean of all downloads. Jain's index is 1 where all get the same, and 1/n where one "
+    "of n gets all."
 )
 
 
@@ -25,7 +26,8 @@ def of_run(stored: Stored) -> tuple[tuple[str, ...], tuple[Table, ...]]:
     found = {stanza["name"]: [each for each in shares(stored) if each.cca == stanza["name"]] for stanza in stored.ccas}
     labels = {stanza["name"]: stanza["label"] for stanza in stored.ccas}
     whole = {cca: [each for each in trials if each.rates_mbps] for cca, trials in found.items()}
-    groups = tuple(Group(labels[cca], _rows(trials)) for cca, trials in whole.items() if trials)
+    entries = stored.run.scenario.get("rivals") or [{"cca": beside(stored.run.scenario), "count": 1}]
+    groups = tuple(Group(labels[cca], _rows(trials, entries)) for cca, trials in whole.items() if trials)
     sentences = tuple(_sentence(labels[cca], trials) for cca, trials in whole.items() if trials)
     return sentences, ((Table("shares", CAPTION, HEADER, groups),) if groups else ())
 
@@ -37,13 +39,14 @@ def _sentence(label: str, trials: Sequence[Shares]) -> str:
     return f"{label} gets {number(own, 0)} % of an equal share of {count} downloads (Jain's index {number(index, 2)})."
 
 
-def _rows(trials: Sequence[Shares]) -> tuple[Row, ...]:
+def _rows(trials: Sequence[Shares], entries: Sequence[RivalRecord]) -> tuple[Row, ...]:
     """Return a row of the download under test, and one for each entry of its rivals."""
-    rivals = [list(places) for _, places in groupby(range(1, len(trials[0].senders)), trials[0].senders.__getitem__)]
+    rivals = iter(range(1, len(trials[0].senders)))
     index = _mean_sd([jain(trial.rates_mbps) for trial in trials], 2)
     rows = [Row(("under test", "1", *_each(trials, [0]), index, str(len(trials))))]
-    for places in rivals:
-        name = f"beside it: {trials[0].senders[places[0]]}"
+    for entry in entries:
+        places, later = list(islice(rivals, entry["count"])), entry.get("start_s")
+        name = f"beside it: {entry['cca']}{f', {later:g} s later' if later else ''}"
         rows.append(Row((name, str(len(places)), *_each(trials, places), number(None, 0), str(len(trials)))))
     return tuple(rows)
 

@@ -68,6 +68,7 @@ class RivalRecord(TypedDict):
 
     cca: str
     count: int
+    start_s: NotRequired[float]
 
 
 class ScenarioRecord(TypedDict, total=False):

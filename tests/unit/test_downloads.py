@@ -176,7 +176,7 @@ def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_o
     """Nothing was acknowledged to the rivals of these trials: the download under test has three equal shares."""
     run = store_run(tmp_path, trials=2, senders=("cubic",))
     assert of_run(Stored.of(Run(run))) == ((), ())
-    entries = [{"cca": "reno", "count": 1, "start_s": 0.0}, {"cca": "bbr", "count": 1, "start_s": 0.0}]
+    entries = [{"cca": "bbr", "count": 1}, {"cca": "bbr", "count": 1, "start_s": 2.0}]
     change(run, scenario={"rivals": entries})
     for file in run.glob("trials/*/trial.json"):
         trial_json = json.loads(file.read_text())
@@ -187,5 +187,5 @@ def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_o
     assert sentence.endswith(" gets 300 % of an equal share of 3 downloads (Jain's index 0.33).")
     (group,) = table.groups
     assert {row.cells[1] for row in group.rows} == {"1"}
-    assert [row.cells[0] for row in group.rows] == ["under test", "beside it: reno", "beside it: bbr"]
+    assert [row.cells[0] for row in group.rows] == ["under test", "beside it: bbr", "beside it: bbr, 2 s later"]
     assert [row.cells[3] for row in group.rows] == ["300 (0)", "0 (0)", "0 (0)"]
