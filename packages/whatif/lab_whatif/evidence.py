@@ -67,10 +67,11 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
     if inferred.path.counted:
         reasons["at least"] = "a log counts losses and does not place them: larger than the largest queue, or not"
     high = found.bytes + step_bytes if found.kind == "tail" else None
-    low = found.bytes if found.kind == "at least" else max(found.bytes - step_bytes, 0)
+    low = found.bytes if found.kind == "at least" else max(found.bytes - step_bytes - found.hidden_bytes, 0)
     yield Item("buffer_kind", found.kind, "", None, None, reasons[found.kind])
     name = "drop_threshold" if found.kind == "threshold" else "buffer"
     why = f"what left during the wait of packets next to a loss; one step of the time stamps is {step_bytes} bytes"
+    why += f", what one ACK shows together {found.hidden_bytes}" if found.hidden_bytes else ""
     yield Item(name, found.bytes, "bytes", low, high, why)
     yield Item("largest_queue", found.most_queued_bytes, "bytes", None, None, "beyond it nothing is known of losses")
     if found.kind == "threshold":

@@ -43,6 +43,7 @@ class Buffer:
     random_loss_pct: float
     lost_s: NDArray[np.float64]  # when the packet behind each hole arrived
     lost_pkts: NDArray[np.float64]
+    hidden_bytes: int = 0  # by which one ACK of many packets makes a queue too large
 
     @property
     def losses(self) -> int:
@@ -89,20 +90,31 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float
     random_pct = 100 * random / max(float(at_low.sum()) + random, 1.0)
     lost = down.arrival_s[found.place], found.packets
     full, levels = found.packets[~is_low], levels[~is_low]
+    together = _together_pkts(down, queued)
+    hidden_bytes = int((together - 1) * down.frame_bytes.max())
     if not len(full):
-        return Buffer("at least", most, most, None, random_pct, *lost)
+        return Buffer("at least", most, most, None, random_pct, *lost, hidden_bytes)
     level = int(levels[0])
     above = queued > level
     dropped = float(full[levels >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
-    is_tail = most <= THRESHOLD_ABOVE * level + grain_bytes
+    is_tail = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
     elsewhere = float(full[levels < NEAR_END * most].sum()) > MOST_ELSEWHERE * float(full.sum())
-    together = np.percentile(np.unique(down.arrival_s, return_counts=True)[1], TOGETHER_PCT)
     within = max(END_PKTS * together * float(down.frame_bytes.max()) + grain_bytes, END_SHARE * most) + jitter_bytes
     elsewhere = elsewhere or float(full[levels >= most - within].sum()) < LEAST_AT_END * float(full.sum())
     if is_tail and not elsewhere:
-        return Buffer("tail", int(levels.max()), most, None, random_pct, *lost)
+        return Buffer("tail", int(levels.max()), most, None, random_pct, *lost, hidden_bytes)
     if is_tail or share < LEAST_DROP_PCT:  # losses at any queue: at random, or an AQM's
         every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))
-        return Buffer("at least", most, most, None, every_pct, *lost)
-    return Buffer("threshold", level, most, share if dropped >= LEAST_DROPS else None, random_pct, *lost)
+        return Buffer("at least", most, most, None, every_pct, *lost, hidden_bytes)
+    drop_pct = share if dropped >= LEAST_DROPS else None
+    return Buffer("threshold", level, most, drop_pct, random_pct, *lost, hidden_bytes)
+
+
+def _together_pkts(down: Down, queued: NDArray[np.int64]) -> float:
+    """Return how many packets one time shows together, nearly at most: of all, or of those in the largest queue."""
+    last = int(queued.argmax())
+    waiting = down.arrival_s[last - int(queued[last] // down.frame_bytes.max()) : last + 1]
+    every, largest = (np.unique(times_s, return_counts=True)[1] for times_s in (down.arrival_s, waiting))
+    of_packets = np.repeat(largest, largest)
+    return max(float(np.percentile(every, TOGETHER_PCT)), float(np.percentile(of_packets, TOGETHER_PCT)))

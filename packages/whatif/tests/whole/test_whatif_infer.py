@@ -58,6 +58,17 @@ def test_the_lost_end_of_a_burst_shows_no_smaller_buffer(tmp_path: Path) -> None
     assert found.bytes == pytest.approx(150_000, rel=0.02)
 
 
+@pytest.mark.parametrize("ack_every", [8, 32])
+def test_acks_of_many_packets_make_no_tail_drop_a_random_loss(tmp_path: Path, ack_every: int) -> None:
+    """At the sender they hide when the first of those packets arrived, in the largest queue alone: the bound has it."""
+    found = inferred(tmp_path, Known(ack_every=ack_every, size_bytes=5_000_000), "server")
+    assert (found.buffer.kind, found.buffer.random_loss_pct) == ("tail", 0)
+    buffer = next(each for each in items(found) if each.name == "buffer")
+    assert buffer.low is not None
+    assert buffer.high is not None
+    assert buffer.low <= 150_000 <= buffer.high
+
+
 @ENDS
 def test_a_change_of_the_rate_is_seen_when_it_happens(tmp_path: Path, side: str) -> None:
     table = inferred(tmp_path, Known(faster_from_s=1.5), side).capacity.filter("known")
