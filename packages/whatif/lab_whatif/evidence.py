@@ -34,7 +34,9 @@ def _times(inferred: Inferred) -> Iterator[Item]:
     least = "what every packet waited"
     least += "; too short by the way to the near end, which did not answer at once" if inferred.near_ms else ""
     least += "; too short by as much as the ends' clocks ran apart" if inferred.apart_ms else ""
-    most_ms = base_ms + step_ms + inferred.near_ms + inferred.apart_ms
+    least += "; too short by as much as the capture's clock was set" if inferred.set_ms else ""
+    set_ms = inferred.set_ms + step_ms if inferred.set_ms else 0.0
+    most_ms = base_ms + step_ms + inferred.near_ms + inferred.apart_ms + set_ms
     yield Item("base_rtt", round(base_ms, 2), "ms", None, round(most_ms, 2), why + least)
     yield Item("jitter_down", round(inferred.jitter_ms, 2), "ms", 0, None, "90th percentile of waits without a queue")
     least_ms, most_ms = (float(np.percentile(each, 95)) * 1e3 for each in (path.up.least_s, path.up.most_s))

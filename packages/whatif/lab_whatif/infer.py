@@ -30,6 +30,7 @@ class Inferred:
     mss_bytes: int
     length_s: float
     near_ms: float = 0.0  # which the capture's own end took to answer the handshake, where not at once
+    set_ms: float = 0.0  # by which the capture's clock was set meanwhile, beyond one step of its host's time stamps
 
     @property
     def base_s(self) -> float:

@@ -33,7 +33,7 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     path = at_receiver(segments) if side == "receiver" else at_sender(segments)
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
-    inferred = infer(path, segments.name)
+    inferred = replace(infer(path, segments.name), set_ms=refuse.set_s(segments, side) * 1e3)
     near_s = _answers_s(segments)[side == ("sender" if segments.opener_sends else "receiver")]
     if near_s > max(NEAR_S, NEAR_SHARE * inferred.base_s) + segments.grain_s:
         inferred = replace(inferred, near_ms=near_s * 1e3)

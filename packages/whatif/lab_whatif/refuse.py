@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lab.tables.packets import unwrap
 from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
 from lab_whatif.path import Path, Sent
 from lab_whatif.segments import ACK, SYN, Segments, full_bytes
@@ -13,6 +14,8 @@ from lab_whatif.stamps import unsteady_s
 ONE_FLOW = 0.95  # of the bytes
 LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: a sender's clock also measures it alone
 MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW, MOST_COPIES = 0.01, 0.001, 0.02, 0.01
+HELD_S = 0.0002  # by which a host may send a segment behind its time stamp
+MOST_BACK = 0.05  # of both ways: a path reorders fewer, and hardly of both
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
 ECE, CWR, AE = 64, 128, 256  # ECE alone: a receiver's report that a packet was marked (RFC 3168)
@@ -24,8 +27,15 @@ TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
 
 def before_path(segments: Segments) -> Iterator[str]:
     """Yield what forbids to read a path at all."""
+    back = older_share(segments)
+    if back > MOST_BACK:
+        rule = f"at most {MOST_BACK:.0%} of both ways: no clock that is set back meanwhile (NTP), no files that overlap"
+        yield f"segments behind later ones, by their time stamps={back:.1%}: must be {rule}"
+        return
     if not segments.has_handshake:
-        yield "handshake=absent: must be captured: start the capture before the download"
+        yield (
+            "handshake=absent: must be captured: start the capture before the download, or join its files (mergecap)"
+        )
     if segments.share < ONE_FLOW:
         rule = f"at least {ONE_FLOW:.0%} of the bytes: capture one download alone, or filter its port"
         yield f"largest connection={segments.share:.1%}: must be {rule}"
@@ -35,9 +45,11 @@ def before_path(segments: Segments) -> Iterator[str]:
         rule = f"at most {MOST_COPIES:.0%}: capture at one place, or keep one interface of the file"
         yield f"segments that stand twice, apart by over 1 ms={segments.far_copies:.1%}: must be {rule}"
     stamped = float((segments.tsval >= 0).mean(where=segments.length > 0)) if segments.length.any() else 1.0
-    if stamped < 1:
+    if stamped < 1 and not segments.cut:
         rule = "on all data segments: set net.ipv4.tcp_timestamps=1 at both ends"
         yield f"TCP time stamps={stamped:.1%}: must be {rule}"
+    if not segments.has_handshake:
+        return  # what follows counts from it
     lost = not_captured(segments)
     if lost > MOST_NOT_CAPTURED:
         rule = f"at most {MOST_NOT_CAPTURED:.1%} of the bytes"
@@ -63,11 +75,9 @@ def merged(segments: Segments) -> Iterator[str]:
 def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     """Yield what forbids to rest anything on what was inferred."""
     path, steps = inferred.path, LEAST_STEPS[side]
-    at_end = segments.data if side == "sender" else ~segments.data
-    set_s = unsteady_s(segments.tsval[at_end], segments.t_s[at_end])
     pace = "time stamps at 1 MHz, 1000, 250, 100 or 10 Hz, and no clock that is set meanwhile (NTP)"
-    if set_s > max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * inferred.base_s) + path.step_ms / 1e3:
-        yield f"the capture's clock against its host's time stamps={set_s * 1e3:.0f} ms: must be steady: {pace}"
+    if inferred.set_ms > max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * inferred.base_s) * 1e3 + path.step_ms:
+        yield f"the capture's clock against its host's time stamps={inferred.set_ms:.0f} ms: must be steady: {pace}"
     elif path.base_rtt_ms <= 0:
         yield f"base RTT={path.base_rtt_ms:.1f} ms: must be above 0: {pace}"
     else:
@@ -79,6 +89,13 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
     yield from paused(idle_starts(path, segments), inferred)
     yield from too_little(inferred)
+
+
+def set_s(segments: Segments, side: str) -> float:
+    """Return by how much the capture's clock was set meanwhile, beyond one step of its host's time stamps."""
+    at_end = segments.data if side == "sender" else ~segments.data
+    apart_s = unsteady_s(segments.tsval[at_end], segments.t_s[at_end])
+    return apart_s if apart_s > HELD_S + segments.grain_s else 0.0
 
 
 def of_few_steps(path: Path, steps: int, clock: str) -> Iterator[str]:
@@ -156,6 +173,16 @@ def echoes_not_captured(segments: Segments) -> float:
         echoes = segments.tsecr[way & (segments.flags & ACK > 0) & (segments.tsecr > 0)]
         unseen += int((~np.isin(echoes, segments.tsval[~way])).sum())
     return unseen / len(segments.data)
+
+
+def older_share(segments: Segments) -> float:
+    """Return the share of segments that stand behind later ones of their host, of the way that has fewer of them."""
+    shares = []
+    for way in (segments.data, ~segments.data):
+        values = segments.tsval[way & (segments.tsval >= 0)]
+        ticks = unwrap(values, int(values[0])) if len(values) else values
+        shares.append(float((ticks < np.maximum.accumulate(ticks)).mean()) if len(ticks) else 0.0)
+    return min(shares)
 
 
 def idle_starts(path: Path, segments: Segments) -> int:

@@ -79,6 +79,7 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         *_varying(inferred),
         *_not_near(inferred),
         *_running_apart(inferred),
+        *_set(inferred),
     ]
 
 
@@ -107,6 +108,15 @@ def _running_apart(inferred: Inferred) -> list[str]:
         return []
     words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
     return [f"the way up changes steadily, as between two clocks that run apart: {words}"]
+
+
+def _set(inferred: Inferred) -> list[str]:
+    """Return that the capture's clock was set while it was taken."""
+    if not inferred.set_ms:
+        return []
+    most_ms = inferred.set_ms + inferred.path.step_ms
+    words = f"the base RTT is then longer by up to {most_ms:.1f} ms"
+    return [f"the capture's clock leaves its host's time stamps, as one that is set meanwhile (NTP): {words}"]
 
 
 def show_bounds(found: list[Item], log: Recording, console: Console) -> None:

@@ -152,6 +152,20 @@ def test_clocks_that_run_apart_are_said(tmp_path: Path, side: str, per_s: float)
     assert base.high >= RTT_MS
 
 
+@ENDS
+@pytest.mark.parametrize("by_s", [0.0018, -0.0018])
+def test_a_clock_that_is_set_by_too_little_to_refuse_it_is_said(tmp_path: Path, side: str, by_s: float) -> None:
+    known = Known(size_bytes=4_000_000)
+    plain: list[Frame] = getattr(Download(known), side)
+    moved = [replace(each, t_s=each.t_s + (by_s if each.t_s > 0.5 else 0)) for each in plain]
+    for frames, count in ((plain, 0), (moved, 1)):
+        found = judged(written(tmp_path / "x.pcap", frames, known), None, [])[1]
+        assert sum("one that is set meanwhile" in line for line in link_lines(found, side)) == count
+        base = next(each for each in items(found) if each.name == "base_rtt")
+        assert base.high is not None
+        assert base.high >= RTT_MS
+
+
 def test_where_nothing_waits_the_capacity_is_not_known(tmp_path: Path) -> None:
     known = Known(most_window=120)
     table = inferred(tmp_path, known, "client").capacity

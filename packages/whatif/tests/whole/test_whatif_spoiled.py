@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from lab_whatif.judged import judged
-from test_whatif_refusals import thinned
+from test_whatif_refusals import later, thinned
 from whatif_captures import Download, Frame, Known, merged, written
 
 from lab.base.errors import UserError
@@ -51,6 +51,25 @@ def test_every_spoiled_capture_is_refused(tmp_path: Path, known: Known, bulk: Do
     frames = SPOILED[how](getattr(bulk, end))
     with pytest.raises(UserError):
         judged(written(tmp_path / "x.pcap", frames, known, stamps=how != "stripped"), None, [])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "snap", "line"),
+    [
+        (lambda frames: later(frames, 1, -1), 128, "segments behind later ones, by their time stamps="),
+        (lambda frames: frames[40:], 128, "handshake=absent"),
+        (lambda frames: frames, 54, "cut TCP headers=100.0%"),
+    ],
+    ids=["clock set back by a second", "from the middle", "headers without options"],
+)
+def test_one_cause_is_refused_in_one_line(
+    tmp_path: Path, spoil: Callable[[list[Frame]], list[Frame]], snap: int, line: str
+) -> None:
+    known = Known(size_bytes=4_000_000)
+    file = written(tmp_path / "x.pcap", spoil(Download(known).client), known, snap=snap)
+    with pytest.raises(UserError) as refused:
+        judged(file, None, [])
+    assert [each.split(": ")[1].startswith(line) for each in str(refused.value).splitlines()] == [True]
 
 
 @pytest.mark.parametrize("end", ENDS)
