@@ -59,16 +59,14 @@ def read_log(run: Path, trial: str) -> str:
 
 
 def _compressed(content: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(content)
-    return bytes(sink.getvalue())
+    return bytes(pa.compress(content, codec="zstd", asbytes=True))
 
 
 def printed(file: Path) -> str:
-    """Return a stored log; UserError where it is none."""
+    """Return a stored log, whose last line says where it is cut; UserError where it is none."""
     try:
         with pa.CompressedInputStream(io.BytesIO(read_plain(file, MOST_BYTES)), "zstd") as stream:
-            return str(stream.read_buffer(MOST_BYTES).to_pybytes().decode(errors="replace"))
+            text = str(stream.read_buffer(MOST_BYTES).to_pybytes().decode(errors="replace"))
+            return text + f"\n(cut after {MOST_BYTES} bytes: 'zstd -dc {file}' shows all)\n" * bool(stream.read(1))
     except (OSError, pa.ArrowException):
         raise UserError(f"{file}: must be a whole zstd file") from None

@@ -150,6 +150,16 @@ def test_a_log_begins_with_init_or_is_kept_whole_and_a_damaged_one_is_one_line(t
         read_log(trial.parent.parent, trial.name)
 
 
+def test_a_log_that_is_longer_than_what_is_shown_says_that_it_is_cut(
+    trial: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.tables.kernel_log.MOST_BYTES", 1000)
+    assert kept(trial, b"a" * 1000) == "a" * 1000
+    shown = kept(trial, b"a" * 1001)
+    assert shown.startswith("a" * 1000 + "\n(cut after 1000 bytes: 'zstd -dc ")
+    assert shown.endswith(f"{STORED}' shows all)\n")
+
+
 def test_the_log_of_a_failure_is_read_first_and_whole_until_it_is_forgotten(trial: Path) -> None:
     run = trial.parent.parent
     kept(trial, AFTER)
