@@ -127,6 +127,11 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "nstat's, counters of a host: columns reads a table of a clock and a counter's steps",
     ),
     (
+        r"^# mahimahi mm-|^# init timestamp: \d+$",
+        "a log of mahimahi's mm-link: mahimahi reads a trace of opportunities, which "
+        "awk '/^# base/ {b=$4} $2==\"#\" {print $1-b}' makes of its lines",
+    ),
+    (
         r"\A#.*\bdistribution table\b",
         "a distribution of netem's (tc), which has neither a unit nor a clock: columns reads measured delays",
     ),
@@ -146,6 +151,8 @@ SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
 BINARY = ("pcap", "recording")
 OTHER_CAPTURE = "a capture that is neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"
 ERF, ERF_TYPES, ERF_SPAN_S = struct.Struct("<QBx"), range(1, 49), 3600  # Endace's: 2^-32 s, type; then a length
+PEEK, PEEK_VERSIONS, PEEK_EMPTY = struct.Struct(">BB5I2I8x12s"), (5, 6, 7), bytes(12)  # EtherPeek's, without a sign
+ETL, ETL_TYPES, ETL_FLAGS, ETL_UNIT = struct.Struct("<I68xHBB"), (1, 2), 0xC0, 1024  # Windows' traces of events
 TAR_AT = 257  # of its sign
 OTHER_FILES = {
     b"\xfd7zXZ\0": "packed by xz: unpack it first",
@@ -158,8 +165,12 @@ OTHER_FILES = {
     b"\x1f\x9d": "packed by compress: unpack it first",
     b"PK\3\4": "packed by zip, as a spreadsheet is: unpack it, or save it as CSV",
     **dict.fromkeys(
-        (b"snoop\0\0\0", b"GMBU", b"RTSS", b"XCP\0", b"TRSNIFF", b"\x54\x52\x00\x64", b"iptrace "),
+        (b"snoop\0\0\0", b"GMBU", b"RTSS", b"XCP\0", b"TRSNIFF", b"\x54\x52\x00\x64", b"iptrace ", b"\x7fver"),
         OTHER_CAPTURE,
+    ),
+    **dict.fromkeys(
+        (b"\0\5\x16\7", b"\0\5\x16\0"),
+        "what macOS keeps beside a file (AppleDouble): take the file whose name lacks the '._' in front",
     ),
 }
 
@@ -174,8 +185,11 @@ def resembled(head: Head) -> tuple[str, ...]:
         if head.data.startswith(sign):
             raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
     text = "\n".join(head.lines[:50]) or _one_long_line(head.data)
-    if not text and _is_erf(head.data):
+    if not text and (_is_erf(head.data) or _is_etherpeek(head.data)):
         raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {OTHER_CAPTURE}")
+    if not text and _is_etl(head.data):
+        words = "a trace of Windows (ETL): 'pktmon etl2pcap FILE', or etl2pcapng, turns it into a capture"
+        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
     if not text:
         return BINARY
     if other := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
@@ -196,3 +210,19 @@ def _is_erf(data: bytes) -> bool:
         return False
     (first, kind), (second, same) = ERF.unpack_from(data), ERF.unpack_from(data, next_at)
     return kind == same and kind in ERF_TYPES and 0 < first >> 32 <= second >> 32 <= (first >> 32) + ERF_SPAN_S
+
+
+def _is_etherpeek(data: bytes) -> bool:
+    """Return whether a file begins as EtherPeek's of version 5 to 7: kinds of 0 or 1 of medium, and an empty end."""
+    if len(data) < PEEK.size:
+        return False
+    version, _, *_, media, medium, empty = PEEK.unpack_from(data)
+    return version in PEEK_VERSIONS and media in (0, 1) and medium in (0, 1) and empty == PEEK_EMPTY
+
+
+def _is_etl(data: bytes) -> bool:
+    """Return whether a buffer of whole KB begins with a system's event."""
+    if len(data) < ETL.size:
+        return False
+    size, _, kind, flags = ETL.unpack_from(data)
+    return size > 0 and size % ETL_UNIT == 0 and kind in ETL_TYPES and flags & ETL_FLAGS == ETL_FLAGS

@@ -19,6 +19,7 @@ from lab_formats.reading.clock import shifted
 from lab_formats.reading.documents import Node, counted, documents
 from lab_formats.reading.grain import coarse
 from lab_formats.reading.quic_sender import LOST, METRICS, PASSED_OVER, Sender, is_of_data
+from lab_formats.reading.text import short
 
 SENT = "packet_sent"
 TAKEN = (SENT, LOST, "packet_received")
@@ -115,7 +116,9 @@ def _trace(path: Path, notes: list[str]) -> tuple[Node, list[Node]]:
     if traces:
         whole = list(traces.items())
         if len(whole) != 1:
-            raise traces.refuse("a list of one trace: one connection")
+            seen = ", ".join(f"{number}: {_end(trace)}" for number, trace in enumerate(whole, 1))
+            keep = f": keep the data sender's of {seen}, as number N by jq '.traces |= .[N-1:N]'" if seen else ""
+            raise field_error(path, "traces", len(whole), f"1, of one connection{keep}")
         if len(found) != 1:
             raise found[1].refuse("absent: one JSON document, of one connection, a file")
         return whole[0], list(whole[0].at("events").items())
@@ -123,8 +126,15 @@ def _trace(path: Path, notes: list[str]) -> tuple[Node, list[Node]]:
         (one for one in found[1:] if isinstance(one.value, dict) and {"trace", "qlog_version"} & {*one.value}), None
     )
     if again:
-        raise again.refuse("absent: the log of one connection a file")
+        raise again.refuse("absent: the log of one connection a file, so split it in front of this line")
     return found[0].at("trace"), found[1:]
+
+
+def _end(trace: Node) -> str:
+    """Return at which end a trace was logged, by its vantage point."""
+    vantage = trace.value.get("vantage_point") if isinstance(trace.value, dict) else None
+    named = [vantage.get(key) for key in ("type", "name")] if isinstance(vantage, dict) else [vantage]
+    return short(next((name for name in named if isinstance(name, str) and name), "no vantage point"))
 
 
 def _events(trace: Node, events: list[Node]) -> Iterator[Event]:

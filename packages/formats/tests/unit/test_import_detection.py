@@ -2,6 +2,7 @@
 """A file's content decides its format: one that fits, or a refusal that says what can be done."""
 
 import gzip
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -252,9 +253,17 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
         ),
         (ERF_RECORD * 2, "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
         (b"iptrace 2.0\0\0", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
+        (b"\x7fver\x10\0\0\0\0\2\0\0", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
+        (
+            struct.pack(">BB9I12x", 7, 0, 9000, 10, 1, 2, 3, 0, 0, 7 << 24, 10**9),
+            "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one",
+        ),
+        (struct.pack("<I68xHBB", 65_536, 2, 2, 0xC0), r"a trace of Windows \(ETL\): 'pktmon etl2pcap FILE'"),
+        (b"\0\5\x16\7\0\2\0\0Mac OS X        ", r"what macOS keeps beside a file \(AppleDouble\)"),
+        (b"# mahimahi mm-link (downlink) [a] > log\n# base timestamp: 9\n10 # 1504\n", "a log of mahimahi's mm-link"),
         (b"snoop\0\0\0\0\0\0\2", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
     ],
 )
 def test_a_file_of_a_kind_that_no_format_reads_is_named(tmp_path: Path, content: bytes, words: str) -> None:
     with pytest.raises(UserError, match=f"must be one that the lab reads, and the file is .*{words}"):
-        importers.detect(written(tmp_path, content + bytes(40) * (content[:2] != GZIP)))
+        importers.detect(written(tmp_path, content + bytes(40) * (content[:2] != GZIP and b"\n" not in content)))

@@ -245,6 +245,11 @@ def test_qlog_of_later_drafts_states_a_schema_instead_of_a_version(tmp_path: Pat
         (qlog(sent(1, 0), received(2, 0, 1200), received(2, 1, 1200), acked(3, [0])), "take the other end's qlog"),
         (qlog(sent(1, 0), sent(2, 1), sent(3, 0)), "packet_number=0: must be above 1, which was sent before"),
         (qlog(sent(1, 0) | {"group_id": "a"}, sent(2, 9) | {"group_id": "b"}), "group_id=b: must be that of the"),
+        (
+            json.dumps({"qlog_version": "0.3", "traces": [{"vantage_point": {"type": "server"}}, {"error": "none"}]}),
+            "traces=2: must be 1, of one connection: keep the data sender's of 1: server, 2: no vantage point, as",
+        ),
+        (json.dumps({"qlog_version": "0.3", "traces": []}), "traces=0: must be 1, of one connection$"),
         (json.dumps(ONE_TRACE) * 2, "document=.*: must be absent: one JSON document"),
         (
             IN_LISTS.replace('{"packet_type": "1RTT", "header": {"packet_number": "1"}, "frames": []}', '{"a": 1}'),
