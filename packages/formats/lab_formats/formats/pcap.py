@@ -20,6 +20,8 @@ from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
 
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
+MOST_OTHERS = 0.01  # of the bytes may be of other flows without a word
+USAGE = "The rate is what was sent: usage."
 MOST_ELSEWHERE = 0.01  # of the packets may be copies that are too late for one place
 MOST_BEHIND = 0.1  # of the segments: fewer are out of order, as with several queues of a card
 MOST_MISSING = 0.001  # of the bytes, without a word
@@ -69,8 +71,10 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if len(packets) > len(mine):
         notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")
     notes.append(f"{len(samples)} round trips seen; each contains the queues that the captured traffic made.")
-    meaning = _meaning(mine)
-    notes.append("The rate is what one TCP flow got." if meaning == "goodput" else "The rate is what was sent: usage.")
+    share = _largest_share(mine)
+    others = "" if share > 1 - MOST_OTHERS else f", with {1 - share:.1%} of the bytes that are of others"
+    meaning: Meaning = "goodput" if share >= ONE_FLOW else "usage"
+    notes.append(f"The rate is what one TCP flow got{others}." if share >= ONE_FLOW else USAGE)
     return Recording(frame, "series", meaning, "pcap", path.name, tuple(notes))
 
 
@@ -99,12 +103,12 @@ def _opener(path: Path, packets: list[Packet], notes: list[str]) -> bytes:
     raise UserError(f"{path}: user: must be given, {why}: {known}")
 
 
-def _meaning(packets: list[Packet]) -> Meaning:
+def _largest_share(packets: list[Packet]) -> float:
+    """Return the share of the bytes that are of the largest TCP connection."""
     flows: dict[object, int] = {}
     for packet in packets:
         flows[packet.flow] = flows.get(packet.flow, 0) + packet.ip_bytes
-    largest = max((count for flow, count in flows.items() if flow is not None), default=0)
-    return "goodput" if largest >= ONE_FLOW * sum(flows.values()) else "usage"
+    return max((count for flow, count in flows.items() if flow is not None), default=0) / sum(flows.values())
 
 
 def _binned(path: Path, packets: list[Packet], side: bytes, samples: list[Sample], step_s: float) -> pl.DataFrame:

@@ -98,6 +98,20 @@ def test_the_users_side_may_be_named(tmp_path: Path) -> None:
         importers.read(file, user="home")
 
 
+def of_another(frame: Frame, at_s: float) -> Frame:
+    """Return a segment of a second connection, of another port of the client."""
+    return frame[0] + at_s, frame[1].replace((40_000).to_bytes(2, "big"), (40_001).to_bytes(2, "big"))
+
+
+def test_a_rate_that_contains_other_flows_says_so(tmp_path: Path) -> None:
+    frames = download(0.05, 3)
+    alone = importers.read(written(tmp_path, frames))
+    assert "The rate is what one TCP flow got." in alone.notes
+    more = sorted([*frames, *(of_another(each, 0.5) for each in frames[:33])])
+    shared = importers.read(written(tmp_path, more))
+    assert "The rate is what one TCP flow got, with 4.8% of the bytes that are of others." in shared.notes
+
+
 def test_a_capture_without_packets_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, download(0.05, 1))
     file.write_bytes(file.read_bytes()[:24])
