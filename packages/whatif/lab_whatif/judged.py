@@ -28,7 +28,7 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     side: Side = "sender" if at == "sender" else "receiver" if at else side_of(file, segments)
     if side == "sender":
         segments = in_full_segments(segments)
-    refuse_all(file, list(refuse.merged(segments)))
+    refuse_all(file, [*refuse.merged(segments), *refuse.unplaced(segments, side)])
     segments = in_full_segments(segments)  # also the few that a receiver's host merged
     path = at_receiver(segments) if side == "receiver" else at_sender(segments)
     if path is None:

@@ -14,6 +14,7 @@ from lab_whatif.stamps import unsteady_s
 ONE_FLOW = 0.95  # of the bytes
 LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: a sender's clock also measures it alone
 MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW, MOST_COPIES = 0.01, 0.001, 0.02, 0.01
+MOST_UNPLACED = 0.02  # of a receiver's segments: answers to probes, and to what was sent again for nothing
 HELD_S = 0.0002  # by which a host may send a segment behind its time stamp
 MOST_BACK = 0.05  # of both ways: a path reorders fewer, and hardly of both
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
@@ -70,6 +71,16 @@ def merged(segments: Segments) -> Iterator[str]:
         if share > MOST_MERGED:
             rule = f"at most {MOST_MERGED:.0%} longer than {full} bytes"
             yield f"merged segments={share:.1%}: must be {rule}: switch GRO and LRO off (ethtool -K)"
+
+
+def unplaced(segments: Segments, side: str) -> Iterator[str]:
+    """Yield that ACKs at the sender do not show which segments arrived behind a hole."""
+    acks = ~segments.data & (segments.flags & (SYN | ACK) == ACK) & (segments.length == 0)
+    same = [np.diff(each[acks], prepend=-1) == 0 for each in (segments.ack, segments.window)]
+    share = float((same[0] & same[1] & (segments.sack.left[acks, 0] < 0)).sum()) / max(int(acks.sum()), 1)
+    if side == "sender" and share > MOST_UNPLACED:
+        rule = f"at most {MOST_UNPLACED:.0%}: set net.ipv4.tcp_sack=1 at both ends, or capture at the receiver"
+        yield f"ACKs that repeat another without SACK blocks={share:.1%}: must be {rule}"
 
 
 def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:

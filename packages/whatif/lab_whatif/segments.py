@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,17 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     found, far = _once(connections[sizes.index(most)])
     cut = sum(len(packet.header) < (packet.header[TCP_OFFSET] >> 4) * 4 for packet in found) / len(found)
     share = most / max(sum(sizes) + others, 1)
+    if len(connections) > 1:
+        notes.append(_largest(found, share, len(connections)))
     whole = _decoded(path.name, found, share)
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=grain_s(whole.t_s))
+
+
+def _largest(packets: list[Packet], share: float, count: int) -> str:
+    """Return which of several connections is read."""
+    one, port, other, its_port = packets[0].flow or (b"", 0, b"", 0)
+    ends = f"{ip_address(one)} port {port} and {ip_address(other)} port {its_port}"
+    return f"{count} connections: the largest is read, between {ends} ({share:.1%} of the bytes)."
 
 
 def _connections(packets: list[Packet]) -> tuple[list[list[Packet]], int]:

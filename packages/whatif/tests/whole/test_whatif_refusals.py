@@ -92,6 +92,26 @@ def test_a_spoiled_capture_is_refused(tmp_path: Path, bulk: Download, side: str,
         judged(file, None, [])
 
 
+def test_a_senders_capture_without_sack_is_refused_for_what_arrives_behind_a_hole_is_not_seen(
+    tmp_path: Path, bulk: Download
+) -> None:
+    judged(written(tmp_path / "x.pcap", spoiled(bulk.client, sack=()), BULK), None, [])
+    with pytest.raises(UserError, match="ACKs that repeat another without SACK blocks="):
+        judged(written(tmp_path / "x.pcap", spoiled(bulk.server, sack=()), BULK), None, [])
+
+
+def test_which_of_several_connections_is_read_is_said(tmp_path: Path, bulk: Download) -> None:
+    """The second one opens from the same ports, and is reset at once."""
+    file, notes = tmp_path / "x.pcap", list[str]()
+    judged(written(file, bulk.client, BULK), None, notes)
+    assert notes == []
+    end_s = bulk.client[-1].t_s + 1
+    file = written(file, [*bulk.client, replace(bulk.client[0], t_s=end_s, seq=10**9, tsval=round(end_s * 1e3))], BULK)
+    judged(file, None, notes)
+    between = "between 10.0.0.1 port 5201 and 10.0.0.2 port 40000"
+    assert notes == [f"2 connections: the largest is read, {between} (100.0% of the bytes)."]
+
+
 def test_segments_merged_at_the_receiver_are_refused(tmp_path: Path, bulk: Download) -> None:
     file = written(tmp_path / "x.pcap", merged(bulk.client, 20), BULK)
     with pytest.raises(UserError, match="merged segments="):
