@@ -20,6 +20,7 @@ from lab_formats.reading.wifi_frames import WHY
 
 MOST_PACKETS = 2_000_000
 MOST_OTHER = 0.01  # of the bytes may be of frames without an IP packet, such as ARP, without a word
+FAR_BACK_S = 0.1  # from which a packet hardly was only behind another in a capture's buffers
 CUT_SHARE = 0.5  # of the frames of one length, from which a tool cut them there and did not keep their length
 CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
 HEADER_MOST = 60  # bytes of TCP's header with all options; by them two packets are the same
@@ -105,8 +106,12 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     if (share := counts["other bytes"] / max(counts["bytes"], 1)) > MOST_OTHER:
         notes.append(f"{counts['other']} frames hold no IP packet that is read ({share:.1%} of the bytes): left out.")
     notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
-    if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
-        notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
+    if back := [packet.t_s - later.t_s for packet, later in pairwise(found) if later.t_s < packet.t_s]:
+        words = (
+            f"; one by {max(back):.3g} s, and if a clock was set back then, the rates and round trips are wrong there"
+        )
+        far = words if max(back) > FAR_BACK_S else ""
+        notes.append(f"{len(back)} packets are older than the one before them in the file: sorted by time{far}.")
     return sorted(found, key=attrgetter("t_s"))
 
 

@@ -112,6 +112,14 @@ def test_a_rate_that_contains_other_flows_says_so(tmp_path: Path) -> None:
     assert "The rate is what one TCP flow got, with 4.8% of the bytes that are of others." in shared.notes
 
 
+@pytest.mark.parametrize(("back_s", "far"), [(0.5, "; one by 0.5 s, and if a clock was set back then"), (0.015, "")])
+def test_packets_that_are_sorted_may_show_a_clock_that_was_set_back(tmp_path: Path, back_s: float, far: str) -> None:
+    frames = [(t_s - (back_s if t_s > 1.5 else 0), data) for t_s, data in download(0.05, 3)]
+    notes = importers.read(written(tmp_path, frames)).notes
+    expected = f"1 packets are older than the one before them in the file: sorted by time{far}"
+    assert [note.startswith(expected) and (bool(far) or note == f"{expected}.") for note in notes].count(True) == 1
+
+
 def test_a_capture_without_packets_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, download(0.05, 1))
     file.write_bytes(file.read_bytes()[:24])
