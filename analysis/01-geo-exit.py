@@ -21,7 +21,6 @@
 
 # %% tags=["parameters"]
 run_dir = "../results/geo/latest"  # a stored run
-replay_library = None  # the compiled SEARCH core, to replay it over the ACKs of the other senders
 out_dir = None  # where to write summary.csv and the figures; nowhere when None
 
 # %%
@@ -44,7 +43,6 @@ stored = Stored.of(Run(Path(run_dir)))
 run = stored.run
 ccas, scenario = run.meta["ccas"], run.meta["scenario"]
 heuristic = rule_of(scenario)
-library = Path(replay_library) if replay_library else None
 
 # %% [markdown]
 # ## Judge every trial
@@ -78,7 +76,7 @@ for named in drawn:
 # The one with the median exit time.
 
 # %%
-for named in figures.per_sender(stored, library):
+for named in figures.per_sender(stored):
     display(Image(png(named.drawing.figure), alt=named.drawing.alt))
     display(Markdown(named.drawing.caption))
     drawn.append(named)

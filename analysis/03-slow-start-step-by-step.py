@@ -31,17 +31,18 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import bins_error, case_study
+from lab_papers.figures import bin_windows, bins_error, case_study, rounds, sent_delivered, slow_start
+from lab_papers.figures.replayed import replayed
 from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import bin_windows, cwnd_rtt, rounds, sent_delivered, slow_start
+from lab.figures import cwnd_rtt
 from lab.figures.subject import subjects
 from lab.judge.stored import first_stored
 
 page = Artefacts.into(out_dir)
 library = Path(replay_library) if replay_library else None
 run = first_stored(Path(results_dir), scenarios["GEO"])
-by_cca = {subject.sender.name: subject for subject in subjects(run.run, run.judged.outcomes, library)} if run else {}
+by_cca = {subject.sender.name: subject for subject in replayed(run, library)} if run else {}
 plain, search = by_cca.get("cubic_plain"), by_cca.get("search2", by_cca.get("search"))
 
 # %% [markdown]

@@ -35,9 +35,10 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.figures import throughput_time
 from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf, throughput_time
+from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
 from lab.figures.subject import subjects
 from lab.judge.stored import first_stored
 

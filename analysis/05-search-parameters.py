@@ -30,11 +30,10 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import rtt_average, rtt_extremes, sensitivity
+from lab_papers.figures import norm_by_round, rtt_average, rtt_extremes, sensitivity
 from lab_papers.index.artefacts import Artefacts
 from lab_papers.index.evaluation import evaluation
 
-from lab.figures import norm_by_round
 from lab.judge.stored import first_stored
 
 page = Artefacts.into(out_dir)

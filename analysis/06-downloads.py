@@ -30,10 +30,9 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import median_cdf, sender_means
+from lab_papers.figures import download_times, median_cdf, sender_means
 from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import download_times
 from lab.judge.stored import first_stored
 
 page = Artefacts.into(out_dir)

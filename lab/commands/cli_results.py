@@ -27,9 +27,8 @@ def report(
     run = require_run(folder or paths.results() / "geo" / "latest")
     from lab.commands.report import forms_of
     from lab.commands.report import report as write
-    from lab.kernel.build import find
 
-    write(run, find(), console, forms_of(forms), verbose)
+    write(run, console, forms_of(forms), verbose)
 
 
 @app.command()

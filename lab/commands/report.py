@@ -13,7 +13,6 @@ from lab.base.errors import field_error
 from lab.base.processes import processors
 from lab.base.workers import one_pool
 from lab.commands.lines import say, show_path
-from lab.kernel.build import Kernel
 from lab.report import kept
 from lab.report.report_files import FIGURES, FORMS, PAGE, Basis
 
@@ -32,14 +31,12 @@ def forms_of(names: str | None) -> tuple[str, ...]:
     return forms
 
 
-def report(
-    folder: Path, kernel: Kernel | None, console: Console, forms: Collection[str] = (), verbose: bool = False
-) -> None:
-    """Print the answer, then write every form of the report; without a kernel some figures cannot be drawn.
+def report(folder: Path, console: Console, forms: Collection[str] = (), verbose: bool = False) -> None:
+    """Print the answer, then write every form of the report.
 
     Where nothing that it depends on has changed, what was printed then is printed again.
     """
-    basis = Basis.of(folder, kernel.replay_library if kernel else None, forms)
+    basis = Basis.of(folder, forms)
     look = repr((verbose, console.options, console.color_system, console.no_color))
     if (printed := kept.printed(folder, basis.key, look)) is None:
         _answer(basis, console, verbose, look)

@@ -27,8 +27,6 @@ from lab.commands.lines import say
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import forms_of, report
-from lab.kernel import build
-from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.links.tc_alone import REPLAY
 from lab.runs import estimate, find_run, requesting
@@ -107,18 +105,16 @@ def run(
         if choice.backend == "virtual":
             found = _virtual(experiment, where.recipe, options, console)
             experiment, backend = prepared(experiment, found, console)
-            kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
             refuse(experiment.ccas, choice.backend)
             requesting.refuse_real_time(experiment, choice.backend)
-            kernel = build.find()
             options = _one_at_a_time(choice, options)
             with _real_site(choice, experiment, console) as site:
                 executed = _execute(experiment, site, options, resume, console)
         for stored in executed.runs:
             require_results(stored, console)
-            report(stored.folder, kernel, console, shown.forms, shown.verbose)
+            report(stored.folder, console, shown.forms, shown.verbose)
             if not all(trial.valid for trial in Run(stored.folder).trials):
                 raise typer.Exit(1)
 

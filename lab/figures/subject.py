@@ -3,20 +3,17 @@
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import polars as pl
 
 from lab.figures.moments import Moments
 from lab.figures.style import Sender
-from lab.judge.ack_stream import ack_stream
 from lab.judge.registry import LASTING, TRUTH, TRUTHS, label, rule_of
 from lab.judge.representative import representatives
 from lab.judge.rule import Evidence
 from lab.judge.rules import latency_offset
-from lab.judge.search_replay import PRINTED, SearchParams, replay
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW
 from lab.tables.stored_run import Run
@@ -25,12 +22,11 @@ from lab.tables.stored_trial import Trial
 
 @dataclass
 class Subject:
-    """A trial to be drawn; `replay_library` is the compiled SEARCH core, for senders that did not run it."""
+    """A trial to be drawn."""
 
     trial: Trial
     sender: Sender
     moments: Moments
-    replay_library: Path | None = None
     capacity_s: Mapping[str, float | None] = field(default_factory=dict)  # by rule
 
     @cached_property
@@ -42,21 +38,6 @@ class Subject:
     def own_bins(self) -> pl.DataFrame:
         """What the SEARCH module recorded of itself; empty for other senders."""
         return self.trial.bins.filter(pl.col("flow") == FLOW)
-
-    @cached_property
-    def bins(self) -> pl.DataFrame | None:
-        """The module's own record, else the core replayed over the ACKs; null when no core was given."""
-        if self.own_bins.height:
-            return self.own_bins
-        return None if self.replay_library is None else replayed_bins(self.acks, self.replay_library)
-
-    @cached_property
-    def search(self) -> SearchParams:
-        """The parameters of the SEARCH that `bins` are of: those that the trial's module had, else of the replay."""
-        if not self.own_bins.height:
-            return PRINTED
-        stored = {name: self.trial.parameter(name) for name in asdict(PRINTED)}
-        return replace(PRINTED, **{name: value for name, value in stored.items() if value is not None})
 
     @property
     def threshold_pct(self) -> int | None:
@@ -79,15 +60,7 @@ class Subject:
         return f"{self.sender.label}, trial {self.trial.number}: {self.moments.in_words()}."
 
 
-def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
-    """Return the bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
-    stream = ack_stream(acks, FLOW)
-    return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], stop_at_exit=False)
-
-
-def subjects(
-    run: Run, outcomes: pl.DataFrame, replay_library: Path | None = None, only: str | None = None
-) -> Iterator[Subject]:
+def subjects(run: Run, outcomes: pl.DataFrame, only: str | None = None) -> Iterator[Subject]:
     """Yield the representative trial of each sender, or of one, in the order of the scenario."""
     chosen = representatives(outcomes)
     rule = rule_of(run.scenario)
@@ -95,7 +68,7 @@ def subjects(
         number = chosen.get(stanza["name"]) if only in (None, stanza["name"]) else None
         for trial in run.trials:
             if trial.cca == stanza["name"] and trial.number == number:
-                yield _subject(copy(trial), Sender.from_stanza(stanza), outcomes, rule, replay_library)
+                yield _subject(copy(trial), Sender.from_stanza(stanza), outcomes, rule)
 
 
 def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject | None:
@@ -104,14 +77,14 @@ def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject 
     found = next((trial for trial in run.trials if (trial.cca, trial.number) == (cca, number)), None)
     if found is None:
         return None
-    return _subject(copy(found), Sender.from_stanza(stanza), outcomes, rule_of(run.scenario), None)
+    return _subject(copy(found), Sender.from_stanza(stanza), outcomes, rule_of(run.scenario))
 
 
-def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str, replay_library: Path | None) -> Subject:
+def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str) -> Subject:
     rows = outcomes.filter(cca=trial.cca, trial=trial.number)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())
     exit_s, loss_s, mark_s, agrees = rows.select("exit_s", "loss_s", "mark_s", "loss_agrees").row(0)  # as in every row
     ruled_s = None if rule in TRUTHS else capacity_s[rule]
     lasting_s, hidden = capacity_s[LASTING], agrees is None
     moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), lasting_s, mark_s, hidden)
-    return Subject(trial, sender, moments, replay_library, capacity_s)
+    return Subject(trial, sender, moments, capacity_s)

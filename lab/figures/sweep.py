@@ -7,6 +7,7 @@ Drawn from a sweep's sweep.csv.
 from textwrap import fill
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,7 +18,6 @@ from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.sweep import BOUNDS, fields_of
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
-from lab.figures.streams import Floats
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above
 from lab.schema.cca import load_senders, looks
 
@@ -80,7 +80,7 @@ def _heat_maps(table: pl.DataFrame, label: str, senders: list[Sender], across: s
     return drawn
 
 
-def _grid(table: pl.DataFrame, across: str, up: str) -> tuple[list[str], list[str], Floats]:
+def _grid(table: pl.DataFrame, across: str, up: str) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
     """Return the values of both fields in their order, and the means by both; a cell of no trial is empty."""
     columns, rows = (_in_order(table[field]) for field in (across, up))
     found = {(x, y): mean for x, y, mean in table.select(across, up, "mean").rows()}

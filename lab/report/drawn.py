@@ -4,7 +4,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.base.workers import each_in_processes
@@ -44,20 +43,17 @@ def parts_of(stored: Stored) -> list[Part]:
     return [Part(stored, cca) for cca in (None, *(each["name"] for each in stored.ccas if each["name"] in shown))]
 
 
-def draw(parts: list[Part], forms: frozenset[str], replay_library: Path | None) -> Iterator[list[Drawn]]:
+def draw(parts: list[Part], forms: frozenset[str]) -> Iterator[list[Drawn]]:
     """Yield the figures of each part, in the order of the parts."""
-    return each_in_processes(partial(_draw, forms=forms, replay_library=replay_library), parts, FEW)
+    return each_in_processes(partial(_draw, forms=forms), parts, FEW)
 
 
-def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> list[Drawn]:
+def _draw(part: Part, forms: frozenset[str]) -> list[Drawn]:
     from lab.figures import save  # here: the process that waits for the figures loads no matplotlib
     from lab.report import figures
 
     by_form: dict[str, Callable[[Figure, str], str | bytes]] = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
-    if part.cca is None:
-        found = figures.over_all_trials(part.stored)
-    else:
-        found = figures.per_sender(part.stored, replay_library, part.cca)
+    found = figures.over_all_trials(part.stored) if part.cca is None else figures.per_sender(part.stored, part.cca)
     drawn = []
     for each in found:
         drawing = each.drawing

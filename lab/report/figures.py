@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
@@ -30,9 +29,9 @@ def over_all_trials(stored: Stored) -> Iterator[Named]:
             yield Named(figure.name, replace(drawing, provenance=provenance(stored.run.meta["profile"])))
 
 
-def per_sender(stored: Stored, replay_library: Path | None, only: str | None = None) -> Iterator[Named]:
+def per_sender(stored: Stored, only: str | None = None) -> Iterator[Named]:
     """Yield the figures of each sender's trial, or of one sender's: one trial's tables are in memory at a time."""
-    for subject in subjects(stored.run, stored.judged.outcomes, replay_library, only):
+    for subject in subjects(stored.run, stored.judged.outcomes, only):
         cca, trial = subject.sender.name, subject.trial.number
         for figure in figures(Place.TRIAL):
             if drawing := figure.draw(subject):

@@ -21,18 +21,15 @@ class Basis:
 
     run_dir: Path
     forms: frozenset[str]
-    replay_library: Path | None
     key: str
 
     @classmethod
-    def of(cls, run_dir: Path, replay_library: Path | None, forms: Collection[str]) -> "Basis":
+    def of(cls, run_dir: Path, forms: Collection[str]) -> "Basis":
         """Read the run; a form of figures that lies there from before would be out of date, if it were not drawn."""
         figures = run_dir / FIGURES
         require_folder(figures)
         wanted = frozenset(form for form in FORMS if form in (FORMS[0], *forms) or any(figures.glob(f"*.{form}")))
-        replayed = None if replay_library is None else digest_of(replay_library)
-        key = key_of(_state(run_dir.resolve()), sorted(wanted), replayed)
-        return cls(run_dir, wanted, replay_library, key)
+        return cls(run_dir, wanted, key_of(_state(run_dir.resolve()), sorted(wanted)))
 
 
 def _state(run_dir: Path) -> list[tuple[str, str]]:

@@ -18,9 +18,9 @@ from lab.tables.records import Stanza
 Watched = Callable[[Iterable[list[Drawn]], int], Iterable[list[Drawn]]]  # the figures part by part, of so many parts
 
 
-def write_report(run_dir: Path, replay_library: Path | None, forms: Collection[str] = ()) -> list[Path]:
+def write_report(run_dir: Path, forms: Collection[str] = ()) -> list[Path]:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
-    basis = Basis.of(run_dir, replay_library, forms)
+    basis = Basis.of(run_dir, forms)
     with one_pool():
         return write_answered(answer_of(run_dir), basis)
 
@@ -39,7 +39,7 @@ def write_answered(
     files = kept.kept(folder, basis.key)
     if files is None:
         parts = parts_of(answer.stored)
-        drawn = watched(draw(parts, basis.forms, basis.replay_library), len(parts))
+        drawn = watched(draw(parts, basis.forms), len(parts))
         files = _write(answer, [each for part in drawn for each in part])
     kept.keep(folder, basis.key, files, printed)
     return files

@@ -139,7 +139,7 @@ def test_a_whole_experiment_answers_on_its_page(tmp_path: Path) -> None:
     assert "connections never left slow start." in text
     assert "What leaving slow start costs each call." in text
     assert json.loads((page.parent / "run.json").read_text())["scenario"]["workload"]["response_bytes"] == 300_000
-    write_report(page.parent, None)
+    write_report(page.parent)
     assert answer_of(page.parent).tables[0].name == "short-flows"
     assert (page.parent / "tables" / "short-flows.csv").exists()
 

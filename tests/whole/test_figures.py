@@ -24,21 +24,18 @@ from lab.figures import (
     latency_offset,
     throughput_cdf,
     throughput_delay,
-    two_runs,
 )
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.figures.save import png, svg
 from lab.figures.style import Sender, cumulative, envelope, panels
-from lab.figures.subject import replayed_bins, subjects
+from lab.figures.subject import subjects
 from lab.judge.classify import ExitClass
 from lab.judge.outcome import outcomes
-from lab.judge.rules import truth
 from lab.judge.stored import Stored
 from lab.report.dark import PALETTE, PAPER, SURFACES, css
 from lab.schema.cca import load_ccas
-from lab.tables.link_capacity import LinkCapacity
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
@@ -47,6 +44,7 @@ from tests.slow_start_model import BINS, download
 from tests.stored_run import change, store_run
 
 SEARCH = Sender.from_stanza(cast("Stanza", load_ccas()["search"].model_dump()))
+FOLDERS = (LAB / "figures", *REPO.glob("packages/*/lab_*/figures"))
 ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
 
@@ -123,23 +121,12 @@ def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
     assert shown == ["search", "cubic", "cubic_plain"]
 
 
-def test_only_search_has_searchs_figure_also_where_a_core_could_replay(run: Run, library: Path) -> None:
-    every = {each.sender.name: delivered_bytes.draw(each) for each in subjects(run, outcomes(run.trials), library)}
+def test_only_search_has_searchs_figure(run: Run) -> None:
+    every = {each.sender.name: delivered_bytes.draw(each) for each in subjects(run, outcomes(run.trials))}
     drawn = {name: drawing.caption for name, drawing in every.items() if drawing}
     assert len(every) > 1
     assert list(drawn) == ["search"]
     assert "SEARCH's own record" in drawn["search"]
-
-
-def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
-    path = model.Path(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
-    tables = download(path).tables()
-    capacity_s = truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
-    bins = replayed_bins(tables["acks"], library)
-    assert capacity_s is not None
-    # 2 to 3 RTTs, each of them longer than the base RTT by then.
-    assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
-    assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
 
 
 @pytest.mark.parametrize(
@@ -172,8 +159,7 @@ def test_neighbouring_zones_differ_in_grey_and_the_late_one_is_hatched() -> None
 
 
 def test_every_file_that_draws_declares_its_place() -> None:
-    folders = (LAB / "figures", *REPO.glob("packages/*/lab_*/figures"))
-    files = [file for folder in folders for file in folder.glob("*.py")]
+    files = [file for folder in FOLDERS for file in folder.glob("*.py")]
     drawing = {file.stem for file in files if "\ndef draw(" in file.read_text()}
     declared = {figure.draw.__module__.split(".")[-1] for place in Place for figure in figures(place)}
     assert declared == drawing
@@ -215,7 +201,7 @@ def test_a_surface_is_darker_than_whatever_is_drawn_on_it(dark: str) -> None:
 
 
 def test_each_colour_has_its_dark_one_and_paper_stays_light() -> None:
-    figures = (LAB / "figures").glob("*.py")
+    figures = [file for folder in FOLDERS for file in folder.glob("*.py")]
     drawn = {colour for file in figures for colour in re.findall(r'"(#[0-9a-f]{6})"', file.read_text())}
     senders = {stanza.colour.lower() for stanza in load_ccas().values() if stanza.colour}
     assert (drawn | senders) - PALETTE.keys() - SURFACES.keys() == set()
@@ -281,18 +267,3 @@ def test_a_link_has_a_panel_and_a_second_run_of_it_is_hollow_in_the_same_one(geo
 
 def test_without_a_trial_there_is_nothing_to_draw() -> None:
     assert throughput_delay.draw([]) is None
-
-
-def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(geo: Stored) -> None:
-    drawing = two_runs.draw([geo, geo])
-    assert drawing
-    assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(SENDERS)
-    solid, dashed = drawing.figure.axes[0].lines
-    assert np.array_equal(np.asarray(solid.get_xydata()), np.asarray(dashed.get_xydata()))
-    assert solid.get_linestyle() != dashed.get_linestyle()
-
-
-def test_only_two_runs_of_one_link_are_laid_over_each_other(geo: Stored, leo: Stored) -> None:
-    for runs in ([], [geo], [geo, leo], [geo] * 3):
-        with pytest.raises(UserError, match="must be two runs of one link"):
-            two_runs.draw(runs)

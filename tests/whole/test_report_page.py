@@ -49,7 +49,7 @@ ALL_FORMS = ("pdf", "png")  # in addition to SVG
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> list[Path]:
-    return write_report(store_run(tmp_path_factory.mktemp("results"), library=library), library, ALL_FORMS)
+    return write_report(store_run(tmp_path_factory.mktemp("results"), library=library), ALL_FORMS)
 
 
 def file_of(report: list[Path], name: str) -> Path:
@@ -94,17 +94,17 @@ def test_every_figure_of_a_runs_page_is_there_as_svg_and_on_request_as_png_and_p
     assert names == {f"{name}.{kind}" for name in expected for kind in ("svg", "png", "pdf")}
 
 
-def test_the_same_run_gives_the_same_report_byte_for_byte(report: list[Path], library: Path) -> None:
+def test_the_same_run_gives_the_same_report_byte_for_byte(report: list[Path]) -> None:
     before = [path.read_bytes() for path in report]
-    write_report(file_of(report, "report.html").parent, library)
+    write_report(file_of(report, "report.html").parent)
     assert [path.read_bytes() for path in report] == before
 
 
 def test_a_form_that_is_there_is_drawn_again_so_that_none_is_out_of_date(tmp_path: Path) -> None:
     run = store_run(tmp_path, trials=1, senders=("search",))
-    assert {path.suffix for path in figures_of(write_report(run, None))} == {".svg"}
-    assert {path.suffix for path in figures_of(write_report(run, None, ("pdf",)))} == {".svg", ".pdf"}
-    assert {path.suffix for path in figures_of(write_report(run, None))} == {".svg", ".pdf"}
+    assert {path.suffix for path in figures_of(write_report(run))} == {".svg"}
+    assert {path.suffix for path in figures_of(write_report(run, ("pdf",)))} == {".svg", ".pdf"}
+    assert {path.suffix for path in figures_of(write_report(run))} == {".svg", ".pdf"}
 
 
 def written_at(report: list[Path]) -> dict[Path, int]:
@@ -132,9 +132,9 @@ def test_a_report_is_written_again_only_where_the_run_or_a_file_of_it_changed(
     tmp_path: Path, change: Callable[[Path], None], is_kept: bool
 ) -> None:
     run = store_run(tmp_path, trials=2, senders=("search",))
-    before = written_at(write_report(run, None))
+    before = written_at(write_report(run))
     change(run)
-    after = written_at(write_report(run, None))
+    after = written_at(write_report(run))
     assert after.keys() == before.keys()
     assert [after[path] == before[path] for path in after] == [is_kept] * len(after)
 
@@ -145,7 +145,7 @@ def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_
     for file in run.glob("trials/*/trial.json"):
         file.write_text(file.read_text().replace('"valid": true', '"valid": false'))
         sign(file)
-    write_report(run, None)
+    write_report(run)
     assert answer_of(run).headline == ("No valid trial left slow start: this run has no answer.",)
     assert "No valid trial: nothing to show." in (run / "report.html").read_text()
 
@@ -233,7 +233,7 @@ FIGURE = PageFigure("own_line", Place.{place}, draw)
 def test_added_figures_are_on_the_page_of_a_run(figures_folder: Path, tmp_path: Path) -> None:
     for place in ("RUN", "TRIAL"):
         (figures_folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place).replace("own", place.lower()))
-    report = write_report(store_run(tmp_path / "results", trials=1, senders=TWO), None, ("png", "pdf"))
+    report = write_report(store_run(tmp_path / "results", trials=1, senders=TWO), ("png", "pdf"))
     page = file_of(report, "report.html").read_text()
     for place, times in (("run", 1), ("trial", len(TWO))):
         assert page.count(f"A line of my {place}.") == times

@@ -135,7 +135,7 @@ def test_an_invalid_trial_of_a_campaign_is_a_line_with_its_reason(run: Path) -> 
 
 def test_the_answer_is_one_row_per_sender_the_reasons_and_a_sentence_at_80_columns(run: Path) -> None:
     console, text = terminal()
-    report(run, None, console)
+    report(run, console)
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
     rows = [line.split() for line in lines if line.endswith(("7.0", "6.5"))]
     assert next(row[-8:] for row in rows) == ["3", "of", "3", "0", "of", "3", "1.4", "7.0"]
@@ -149,7 +149,7 @@ def test_the_answer_is_one_row_per_sender_the_reasons_and_a_sentence_at_80_colum
 def test_a_trial_that_is_no_longer_stored_is_named_in_the_terminal_and_in_every_form(run: Path) -> None:
     shutil.rmtree(run / "trials" / "search-002")
     console, text = terminal()
-    report(run, None, console)
+    report(run, console)
     sentence = "Not stored, so not counted: search-002."
     for shown_in in (
         text.getvalue(),
@@ -160,12 +160,12 @@ def test_a_trial_that_is_no_longer_stored_is_named_in_the_terminal_and_in_every_
 
 def test_a_terminal_wraps_sentences_and_no_path_and_shows_long_tables_on_request(run: Path) -> None:
     console, text = terminal(is_terminal=True)
-    report(run, None, console)
+    report(run, console)
     lines = text.getvalue().splitlines()
     assert any(line.rstrip().endswith("left") for line in lines if line.startswith("By the bottleneck's own queue"))
     assert f"page      {run / 'report.html'}\n" in text.getvalue()
     console, text = terminal()
-    report(run, None, console, verbose=True)
+    report(run, console, verbose=True)
     assert "Where senders leave slow start" in text.getvalue()
     assert "Judged as in the papers" in text.getvalue()
 
@@ -178,7 +178,7 @@ def test_the_answer_is_there_before_a_figure_is_drawn(run: Path, monkeypatch: py
 
     monkeypatch.setattr("lab.report.write.draw", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        report(run, None, console)
+        report(run, console)
     assert "By the bottleneck's own queue" in text.getvalue()
 
 
@@ -201,23 +201,23 @@ def test_an_answer_is_printed_again_without_a_judgement_where_nothing_changed(
     is_same: bool,
 ) -> None:
     console, before = terminal()
-    report(run, None, console)
+    report(run, console)
     change(run)
     judge = Mock(wraps=answer_of)
     monkeypatch.setattr("lab.report.answer.answer_of", judge)
     console, after = terminal(width)
-    report(run, None, console)
+    report(run, console)
     assert judge.called == is_judged
     assert (before.getvalue() == after.getvalue()) == is_same
 
 
 def test_a_damaged_trial_is_refused_where_its_report_is_there(run: Path) -> None:
-    report(run, None, terminal()[0])
+    report(run, terminal()[0])
     with (run / "trials" / "search-002" / "acks.parquet").open("a") as file:
         file.write("x")
     console, text = terminal()
     with pytest.raises(UserError, match=r"search-002/acks\.parquet: sha256="):
-        report(run, None, console)
+        report(run, console)
     assert not text.getvalue()
 
 

@@ -87,7 +87,7 @@ def test_an_added_rule_passes_check_and_a_scenario_may_name_it_and_no_unknown_on
 @pytest.mark.usefixtures("folder")
 def test_an_added_rule_is_in_the_outcomes_the_summary_and_the_page(tmp_path: Path) -> None:
     run = stored_with(tmp_path, "half_second")
-    write_report(run, None)
+    write_report(run)
     outcomes = pl.read_parquet(run / "outcomes.parquet").filter(heuristic="half_second")
     assert outcomes["capacity_s"].unique().to_list() == [0.5]
     summary = pl.read_csv(run / "summary.csv")
@@ -148,7 +148,7 @@ def test_a_broken_rule_is_no_damage_of_the_trials(folder: Path, tmp_path: Path) 
     run = store_run(tmp_path, trials=3, senders=("search",))
     (folder / "half_second.py").write_text("RULE = 1")
     with pytest.raises(UserError, match="RULE=1: must be") as refusal:
-        write_report(run, None)
+        write_report(run)
     assert "damaged" not in str(refusal.value)
 
 

@@ -122,7 +122,7 @@ def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, mon
     victim.write_text("of the user")
     for name in (".report.html.part", "report.html", ".outcomes.parquet.part", f"{TRIAL}/.{KEPT}.part"):
         (run / name).symlink_to(victim)
-    write_report(run, None)
+    write_report(run)
     assert victim.read_text() == "of the user"
     assert (run / "report.html").read_text().startswith("<!doctype html>")
 
@@ -131,14 +131,14 @@ def test_figures_are_not_written_into_a_linked_folder(run: Path, tmp_path: Path)
     (tmp_path / "elsewhere").mkdir()
     (run / "figures").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UserError, match="figures: must be a folder, no link"):
-        write_report(run, None)
+        write_report(run)
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
 def faults(run: Path) -> list[str]:
     """Return the lines that refuse a run, or a table of its trial."""
     try:
-        write_report(run, None)
+        write_report(run)
     except UserError as refused:
         return [str(refused)]
     return Run(run).faults

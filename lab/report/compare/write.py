@@ -70,7 +70,7 @@ def _contents(comparison: Comparison, found: Sequence[LinkResult], table: Table)
 
 def _report(run: Path) -> str | None:
     try:
-        write_report(run, None)
+        write_report(run)
     except UserError as error:
         return str(error)
     return None

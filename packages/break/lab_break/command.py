@@ -230,4 +230,4 @@ def _page(find: Find, rival: str, bench: Bench, console: Console) -> None:
         done = execute([experiment], find_run.matching, bench.virtual.site, RunOptions(2), bar)
     for line in done.runs[0].failures:
         say(console, f"no result: {line}")
-    report(done.runs[0].folder, bench.virtual.kernel, console)
+    report(done.runs[0].folder, console)

@@ -14,7 +14,6 @@ from lab.evaluation import sweep
 from lab.evaluation.compare.measures import BY_NAME
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.style import Drawing
-from lab.figures.subject import Subject, subjects
 from lab.judge.provenance import provenance
 from lab.judge.stored import LATEST, Stored, in_order, stored
 from lab.runs.vary import MOST_FIELDS
@@ -22,6 +21,7 @@ from lab.tables.stored_run import Run
 from lab.traces.imported import find
 from lab.traces.spectrum import spectrum
 from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
+from lab_papers.figures.replayed import Replayed, replayed
 from lab_papers.figures.sensitivity import JUDGES
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.summary import one_a_link
@@ -168,8 +168,8 @@ LOADERS: Mapping[Given, Callable[[PageFigure, Sources], Found]] = {
 }
 
 
-def _subjects(run: Stored, sources: Sources) -> Iterator[Subject]:
-    return subjects(run.run, run.judged.outcomes, sources.replay_library)
+def _subjects(run: Stored, sources: Sources) -> Iterator[Replayed]:
+    return replayed(run, sources.replay_library)
 
 
 def _of(run: Stored) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ from matplotlib.figure import Figure
 
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
-from lab.figures.streams import Streams
 from lab.figures.style import INK, VERMILION, Drawing, panels
-from lab.figures.subject import Subject
 from lab_papers.evaluation.search.binning import compared, mean_error
+from lab_papers.figures.replayed import Replayed
+from lab_papers.figures.streams import Streams
 
 
 @in_house_style
@@ -27,7 +27,7 @@ def figure(table: pl.DataFrame) -> Figure:
     return drawn
 
 
-def draw(subject: Subject) -> Drawing | None:
+def draw(subject: Replayed) -> Drawing | None:
     """Draw the figure of one trial, until its exit; none where no bins are known."""
     if subject.bins is None:
         return None

@@ -16,9 +16,9 @@ from matplotlib.patches import Rectangle
 
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
-from lab.figures.streams import Floats
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, Look, canvas, key_above
 from lab.judge.search_replay import PRINTED
+from lab_papers.figures.streams import Floats
 
 LOOKS = {"early": (VERMILION, "--", "v"), "chokepoint": (GREEN, "-", "o"), "late": (BLUE, "-.", "^")}
 LINES = {

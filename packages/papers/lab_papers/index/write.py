@@ -3,7 +3,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +50,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     results.mkdir(parents=True, exist_ok=True)
     key = page_key(results, replay_library, notebooks)
     found, faults, newer = fullest(results)
-    with_pages, not_shown = _with_own_pages(found, replay_library)
+    with_pages, not_shown = _with_own_pages(found)
     faults += not_shown
     runs, overviews = _overviews(results, with_pages, faults)
     tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
@@ -83,17 +82,17 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     return page
 
 
-def _with_own_pages(runs: Sequence[Stored], replay_library: Path | None) -> tuple[list[Stored], list[str]]:
+def _with_own_pages(runs: Sequence[Stored]) -> tuple[list[Stored], list[str]]:
     """Write the pages of runs that changed since; return the runs that can be shown, and a line for each fault."""
     old = [each.run.path for each in runs if _is_old(each.run.path)]
-    faults = [fault for fault in map_in_processes(partial(_report, replay_library=replay_library), old) if fault]
+    faults = [fault for fault in map_in_processes(_report, old) if fault]
     left_out = {fault.folder for fault in faults if fault.left_out}
     return [each for each in runs if each.run.path not in left_out], [fault.line for fault in faults]
 
 
-def _report(folder: Path, replay_library: Path | None) -> Fault | None:
+def _report(folder: Path) -> Fault | None:
     try:
-        write_report(folder, replay_library)
+        write_report(folder)
     except UserError as error:
         return Fault(folder, str(error), left_out=False)
     except Exception as error:  # what a stranger stored passes every check and cannot be drawn: it costs no other run

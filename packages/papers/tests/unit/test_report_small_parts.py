@@ -51,4 +51,4 @@ def test_a_report_of_damaged_trials_is_refused_with_the_first_and_how_many_more(
     for number in range(1, damaged + 1):
         (run / f"trials/cubic-{number:03d}/trial.json").write_text("{")
     with pytest.raises(UserError, match=rf"^{run}/trials/cubic-001/trial.json: .*{end}$"):
-        write_report(run, None)
+        write_report(run)

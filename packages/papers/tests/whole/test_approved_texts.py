@@ -43,7 +43,7 @@ def linked_run(results: Path, name: str, trials: int, library: Path | None = Non
 
 def test_a_runs_tables_are_the_approved_ones(tmp_path: Path, library: Path) -> None:
     run = store_run(tmp_path, library=library)
-    write_report(run, library)
+    write_report(run)
     assert_approved({f"report-{file}": (run / file).read_text() for file in REPORT})
 
 

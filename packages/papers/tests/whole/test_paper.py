@@ -111,8 +111,8 @@ def test_every_figure_fits_a_paper_of_two_columns(
     assert all(kind != "Type 3" and embedded for kind, embedded in fonts(paper).values())
 
 
-def test_every_table_of_a_run_fits_a_page_and_a_column(results: Path, library: Path, tmp_path: Path) -> None:
-    report = write_report(results / "geo" / "latest", library)
+def test_every_table_of_a_run_fits_a_page_and_a_column(results: Path, tmp_path: Path) -> None:
+    report = write_report(results / "geo" / "latest")
     tables = [path for path in report if path.parent.name == "tables"]
     cell = ("57 ms of RTT", *["93.5 [84–98], 8 judged"] * 9)  # noqa: RUF001
     header = ("Judged by", *("Chokepoint by the papers' rule (%)", "Throughput (Mb/s)", "Exit (s)") * 3)

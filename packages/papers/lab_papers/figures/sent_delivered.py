@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
-from lab.figures.streams import Streams
 from lab.figures.style import INK, Drawing, key_above, level, panels
-from lab.figures.subject import Subject
+from lab_papers.figures.replayed import Replayed
+from lab_papers.figures.streams import Streams
 
 SENT = "#56b4e9"
 AFTER = 1.15
@@ -52,7 +52,7 @@ def figure(table: pl.DataFrame, moments: Moments, threshold_pct: int | None = No
     return drawn
 
 
-def draw(subject: Subject) -> Drawing | None:
+def draw(subject: Replayed) -> Drawing | None:
     """Draw the figure of one trial; none where no bins are known."""
     table = None if subject.bins is None else windows(subject.bins, Streams(subject.acks), subject.search.bins)
     if table is None or table.is_empty():

@@ -7,12 +7,10 @@ from matplotlib.figure import Figure
 
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style, small_pt
-from lab.figures.streams import Streams
 from lab.figures.style import GREEN, INK, Drawing, panels
-from lab.figures.subject import Subject
 from lab.judge.search_replay import SearchParams
-
-BOTH = "#888888"
+from lab_papers.figures.replayed import Replayed
+from lab_papers.figures.streams import Streams
 
 
 @in_house_style
@@ -49,7 +47,7 @@ def figure(at: dict[str, float], streams: Streams, search: SearchParams) -> Figu
     return drawn
 
 
-def draw(subject: Subject) -> Drawing | None:
+def draw(subject: Replayed) -> Drawing | None:
     """Draw the figure of one trial; none where SEARCH did not leave, or no core to replay was given."""
     if subject.bins is None:
         return None
