@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from lab.node import engines
-from lab.node.measure.batches import Batch
-from lab.node.measure.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
+from lab.node.measure.batches import BATCH, LONGEST_PAUSE_S, Batch, headers_bytes, open_udp
 from lab.node.net.forked import Forked
 from lab.node.qdiscs import link, qdisc
 from lab.node.qdiscs.stepping import Step, stepping

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many datagrams in one system call (sendmmsg, recvmmsg), which Python has no functions for.
 
+The kernel stamps what comes in (SO_TIMESTAMPNS), so that it may be read late and many at a time: waking up for each
+datagram would cost more than the datagram.
 Under User Mode Linux a system call costs some ten times what it costs elsewhere. Layouts are those of 64-bit Linux.
 """
 
@@ -14,7 +16,11 @@ from collections.abc import Iterator
 from lab.node.system.libc import LIBC
 from lab.node.system.tools import NodeError
 
-SO_TIMESTAMPNS, SO_RXQ_OVFL = 35, 40  # include/uapi/asm-generic/socket.h
+SO_RCVBUFFORCE, SO_TIMESTAMPNS, SO_RXQ_OVFL = 33, 35, 40  # include/uapi/asm-generic/socket.h
+IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 23, 2  # linux/in.h, linux/in6.h
+BUFFER_BYTES = 64 << 20
+BATCH = 256  # datagrams a system call
+LONGEST_PAUSE_S = 0.02  # between two readings of the buffer
 CMSG = struct.Struct("Qii")  # struct cmsghdr; its data follow, padded to 8 bytes
 CONTROL_BYTES = 64
 LOST = (errno.ENOBUFS, errno.ECONNREFUSED, errno.EAGAIN)  # refused here: lost as on any hop after this one
@@ -100,3 +106,24 @@ class Batch:
                 (dropped,) = struct.unpack_from("I", self._control, at + CMSG.size)
             at += max((size + 7) & ~7, CMSG.size)
         return arrived_ns, dropped
+
+
+def open_udp(family: int, port: int) -> socket.socket:
+    """Open a socket that stamps arrivals, counts its own drops, buffers much, and never fragments."""
+    udp = socket.socket(family, socket.SOCK_DGRAM)
+    udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    udp.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
+    try:
+        udp.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+    except PermissionError:  # not root: what net.core.rmem_max grants
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    udp.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)
+    if family == socket.AF_INET6:
+        udp.setsockopt(socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO)
+    udp.bind(("", port))
+    return udp
+
+
+def headers_bytes(udp: socket.socket) -> int:
+    """Return the bytes of IP and UDP before a datagram's payload."""
+    return 48 if udp.family == socket.AF_INET6 and not udp.getpeername()[0].startswith("::ffff:") else 28

@@ -6,8 +6,8 @@ import socket
 import time
 from typing import Any
 
-from lab.node.measure.datagrams import MOST_RECORDS_BYTES
 from lab.node.system.tools import NodeError
+from lab_live.node.datagrams import MOST_RECORDS_BYTES
 
 MOST_LINE_BYTES, PIECE_BYTES = 1 << 16, 1 << 20
 MOST_ERROR_CHARS = 300

@@ -19,11 +19,12 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.node.measure import datagrams
-from lab.node.measure.datagrams import Arrived, Phase
+from lab.node.measure.batches import open_udp
 from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
+from lab_live.node import datagrams
 from lab_live.node.control import MOST_ERROR_CHARS, Line, Message, listen
+from lab_live.node.datagrams import Arrived, Phase
 from lab_live.node.lobby import Lobby, Peer
 
 VERSION = 1
@@ -147,7 +148,7 @@ def _session(line: Line, client: str, port: int, limits: Limits) -> None:
 def _udp_pair(family: int, port: int) -> Iterator[tuple[socket.socket, socket.socket]]:
     """Open the socket of fillers and that of probes; port 0: any ports, as a client has them."""
     with ExitStack() as stack:
-        pair = [stack.enter_context(datagrams.open_udp(family, port and port + offset)) for offset in (0, 1)]
+        pair = [stack.enter_context(open_udp(family, port and port + offset)) for offset in (0, 1)]
         yield pair[0], pair[1]
 
 

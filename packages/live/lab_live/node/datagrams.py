@@ -13,22 +13,17 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lab.node.measure.batches import LOST, SO_RXQ_OVFL, SO_TIMESTAMPNS, Batch
-
-SO_RCVBUFFORCE = 33  # include/uapi/asm-generic/socket.h; the next line's: linux/in.h, linux/in6.h
-IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 23, 2
+from lab.node.measure.batches import BATCH, LONGEST_PAUSE_S, LOST, Batch, headers_bytes
 
 FILLER = struct.Struct("!8sBxxxI")  # token, phase, number; then padding
 PROBE = struct.Struct("!8sBxxxIQQQ")  # token, phase, number; sent, echo's arrival, echo's departure
 ARRIVAL = struct.Struct("<QI")  # as stored: arrived, number
 ROUND_TRIP = struct.Struct("<IQQQQ")  # as stored: number; sent, arrived there, left there, arrived back
 
-BUFFER_BYTES = 64 << 20
 MOST_RECORDS_BYTES = 1 << 30  # of a phase: 89 million arrivals
 SKB_BYTES = 4352  # at most what the kernel counts for a datagram of one Ethernet frame
 TICK_S = 0.001  # between bursts of fillers: a shorter sleep is not kept on every machine
-BATCH, PROBES = 256, 32  # datagrams a system call
-LONGEST_PAUSE_S = 0.02  # between two readings of the buffer
+PROBES = 32  # datagrams a system call
 
 
 class Phase(NamedTuple):
@@ -47,22 +42,6 @@ class Arrived(NamedTuple):
     overflowed_pkts: int
 
 
-def open_udp(family: int, port: int) -> socket.socket:
-    """Open a socket that stamps arrivals, counts its own drops, buffers much, and never fragments."""
-    udp = socket.socket(family, socket.SOCK_DGRAM)
-    udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    udp.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
-    try:
-        udp.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
-    except PermissionError:  # not root: what net.core.rmem_max grants
-        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-    udp.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)
-    if family == socket.AF_INET6:
-        udp.setsockopt(socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO)
-    udp.bind(("", port))
-    return udp
-
-
 def fill(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float, packet_bytes: int) -> int:
     """Send numbered datagrams at a rate until the phase's seconds are over; returns how many the kernel was given."""
     batch = Batch(BATCH, packet_bytes - headers_bytes(udp))
@@ -77,11 +56,6 @@ def fill(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float, packe
         if due < BATCH:
             time.sleep(max(TICK_S - (time.monotonic_ns() - begun_ns - gone_ns) / 1e9, 0))
     return sent
-
-
-def headers_bytes(udp: socket.socket) -> int:
-    """Return the bytes of IP and UDP before a datagram's payload."""
-    return 48 if udp.family == socket.AF_INET6 and not udp.getpeername()[0].startswith("::ffff:") else 28
 
 
 def collect(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float) -> Arrived:
