@@ -65,12 +65,12 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
     ]
 
 
-def holm(levels: Sequence[float], alpha: float = ALPHA) -> list[bool]:
-    """Return which hypotheses Holm's procedure rejects: the smallest is held against alpha over their number."""
+def holm(levels: Sequence[float]) -> list[bool]:
+    """Return which hypotheses Holm's procedure rejects: the smallest is held against ALPHA over their number."""
     order = sorted(range(len(levels)), key=lambda place: levels[place])
     rejected = [False] * len(levels)
     for step, place in enumerate(order):
-        if levels[place] > alpha / (len(levels) - step) * (1 + 1e-9):
+        if levels[place] > ALPHA / (len(levels) - step) * (1 + 1e-9):
             break
         rejected[place] = True
     return rejected

@@ -38,10 +38,10 @@ def unloaded(name: str, machine: Machine = loader.this_machine) -> Iterator[str]
     yield f"{name}: unloaded{rest}"
 
 
-def exit_lines(name: str, machine: Machine = loader.this_machine) -> Iterator[str]:
+def exit_lines(name: str) -> Iterator[str]:
     """Yield a line per exit."""
     with _refused():
-        _require_able("exits", name, machine)
+        _require_able("exits", name, loader.this_machine)
         loader.require_loaded()
         rows = loader.exits(build.ensure().bpftool)
     yield HEADINGS

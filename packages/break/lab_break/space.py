@@ -24,7 +24,6 @@ FOLDER = Path(__file__).parent / "bounds"
 DIGITS = 4  # of a searched value: a file that people read
 Value = float | str
 Point = Mapping[str, Value]  # by parameter
-JITTERS = ("none", "random", "cycle", "frames")
 ACK_LOSS_FROM_S = 0.001
 FIRST_WINDOW_BYTES = 15_140  # ten full frames: a smaller buffer loses packets of every sender's first flight
 

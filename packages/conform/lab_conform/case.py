@@ -104,9 +104,9 @@ def read_case(file: Path) -> Case:
     return case
 
 
-def suites(folder: Path = FOLDER) -> dict[str, list[Path]]:
+def suites() -> dict[str, list[Path]]:
     """Return the files of each suite."""
-    found = {each.name: sorted(each.glob("*.yml")) for each in sorted(folder.iterdir()) if each.is_dir()}
+    found = {each.name: sorted(each.glob("*.yml")) for each in sorted(FOLDER.iterdir()) if each.is_dir()}
     return {name: files for name, files in found.items() if files}
 
 

@@ -15,7 +15,6 @@ ALLOWED = {
     "down": {"rate_mbps", "delay_ms", "buffer_bdps", "frames"},
     "up": {"delay_ms", "frames"},
 }
-ALWAYS = {"loss_pct": 0.0}
 
 
 def require(link: Profile) -> None:

@@ -27,10 +27,9 @@ from lab_papers.evaluation.status import status
 
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
 NO_REPLAY = "no SEARCH replay: build the kernel first: lab kernel build"
-Step = Callable[[str], None]
 
 
-def write_all(results: Path, library: Path | None, report_step: Step = lambda _: None) -> tuple[Path, list[str]]:
+def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
     """Write all tables; returns their folder, and a line for each run or trial that cannot be read.
 
     library: the compiled SEARCH core; without one nothing is replayed.
@@ -42,7 +41,6 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     folder.mkdir(parents=True, exist_ok=True)
     keep(folder, "status", status(results, [one.run for one in every]))
     keep(folder, "outcomes", _outcomes(runs))
-    report_step("rules on trial")
     true = {one.name: scores.trials(one) for one in runs}
     compared = joined(true.values())
     keep(folder, "heuristics_trials", compared)
@@ -52,16 +50,13 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
         "heuristics_constants",
         joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])),
     )
-    report_step("senders against each other")
     keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
     pairs = [row for one in runs for row in senders.differences(one)]
     keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
-    report_step("sensitivity")
     versions = _versions(every, library)
     keep(folder, "versions", _of(runs, versions))
     keep(folder, "truths", _truths(runs, versions))
     keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
-    report_step("claims")
     flows = _flows(every)
     keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
