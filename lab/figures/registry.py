@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 
 from lab.base.additions import addition_files, load_addition
-from lab.base.choice import suggested
 from lab.base.entry_points import loaded
 from lab.base.errors import UserError
 from lab.base.paths import LAB
@@ -22,15 +21,6 @@ def figures(place: Place) -> list[PageFigure]:
 def every_figure() -> tuple[PageFigure, ...]:
     """Return all figures, in their order."""
     return _load(tuple(addition_files(OWN, "LAB_FIGURES").values()))
-
-
-def named(name: str) -> PageFigure:
-    """Return the figure of a name."""
-    for figure in every_figure():
-        if figure.name == name:
-            return figure
-    drawn_by_name = [figure.name for figure in every_figure() if figure.given is not None]
-    raise UserError(f"{name[:200]}: must be a figure that `lab figure` lists: {suggested(name, drawn_by_name)}")
 
 
 @cache

@@ -1,33 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write a figure as SVG, PNG, PDF and PGF: the same figure gives the same bytes.
+"""Write a figure as SVG, PNG and PDF: the same figure gives the same bytes.
 
 The canvases are called directly, and the layout is computed once: Figure.savefig draws everything twice for
 each file.
 """
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.text import Text
 
-from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.base.plain_text import flat
 from lab.figures.sheet import in_house_style
 
 PNG_DPI = 110
-NO_TEX = "--format=pgf: must have LaTeX with pgf: apt-get install texlive-latex-base texlive-pictures"
 
 
 @in_house_style
 def svg(figure: Figure, about: str = "") -> str:
     """Return the figure as SVG text, without a date; `about` is kept in its metadata."""
-    _settle(figure)
+    settle(figure)
     text = io.StringIO()
     known = {"Date": None} | ({"Description": flat(about)} if about else {})
     FigureCanvasSVG(figure).print_svg(text, metadata=known)  # type: ignore[no-untyped-call]
@@ -37,7 +33,7 @@ def svg(figure: Figure, about: str = "") -> str:
 @in_house_style
 def png(figure: Figure, about: str = "") -> bytes:
     """Return the figure as PNG; `about` is kept in its metadata."""
-    _settle(figure)
+    settle(figure)
     content = io.BytesIO()
     figure.set_dpi(PNG_DPI)
     FigureCanvasAgg(figure).print_png(content, metadata={"Software": None} | ({"Description": about} if about else {}))  # type: ignore[no-untyped-call]
@@ -49,42 +45,14 @@ def pdf(figure: Figure, about: str = "") -> bytes:
     """Return the figure as PDF, for papers; without a date; `about` is kept in its metadata."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf  # here: it loads slowly, and pages need SVG
 
-    _settle(figure)
+    settle(figure)
     content = io.BytesIO()
     known = {"CreationDate": None, "Producer": None, "Creator": None} | ({"Subject": about} if about else {})
     FigureCanvasPdf(figure).print_pdf(content, metadata=known)  # type: ignore[no-untyped-call]
     return content.getvalue()
 
 
-@in_house_style
-def pgf(figure: Figure, about: str = "") -> str:
-    r"""Return the figure as commands of the LaTeX package pgf, for \input; `about` is a comment in it."""
-    from matplotlib.backends.backend_pgf import FigureCanvasPgf, LatexError
-
-    for text in figure.findobj(Text):
-        text.set_text(_for_tex(text.get_text()))
-    written = io.StringIO()
-    try:
-        _settle(figure)
-        FigureCanvasPgf(figure).print_pgf(written)  # type: ignore[no-untyped-call]
-    except (FileNotFoundError, LatexError):
-        raise UserError(NO_TEX) from None
-    return f"% {flat(about)}\n{written.getvalue()}"
-
-
-FORMATS: dict[str, Callable[[Figure, str], str | bytes]] = {"pdf": pdf, "svg": svg, "pgf": pgf}
-
-
-def _for_tex(text: str) -> str:
-    """Escape what matplotlib leaves to LaTeX; it escapes % and ^ itself, and text between $ is mathematics."""
-    if "$" in text:
-        return text
-    for character in "&#_":
-        text = text.replace(character, f"\\{character}")
-    return text
-
-
-def _settle(figure: Figure) -> None:
+def settle(figure: Figure) -> None:
     """Lay the figure out, once for all."""
     engine = figure.get_layout_engine()
     if isinstance(engine, ConstrainedLayoutEngine):

@@ -22,7 +22,7 @@ class Width(StrEnum):
 
 
 class Form(StrEnum):
-    """Names of lab.figures.save.FORMATS."""
+    """Names of lab_papers.commands.figure.FORMATS."""
 
     pdf = "pdf"
     svg = "svg"

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab figure`: a figure as a paper wants it, with its caption and the LaTeX that includes it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 
+from matplotlib.figure import Figure
+
+from lab.base.choice import suggested
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
-from lab.figures.registry import every_figure, named
-from lab.figures.save import FORMATS
+from lab.figures.page_figure import PageFigure
+from lab.figures.registry import every_figure
+from lab.figures.save import pdf, svg
 from lab.report.latex import figure_environment
 from lab_papers.paper import Sources, drawings
 from lab_papers.paper_sheet import print_sheet
+from lab_papers.pgf import pgf
 
 CAPTION_CHARS = 100
+FORMATS: dict[str, Callable[[Figure, str], str | bytes]] = {"pdf": pdf, "svg": svg, "pgf": pgf}
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class Sheet:
     """What a figure is drawn for."""
 
     width: str  # of lab.figures.sheet.WIDTHS_IN
-    form: str  # of lab.figures.save.FORMATS
+    form: str  # of FORMATS
     footer: bool
     style: str | None
 
@@ -40,6 +46,15 @@ def lines() -> Iterator[str]:
         if figure.given is not None:
             yield f"{figure.name:20} --run: {figure.given}"
             yield f"{'':20} {figure.about}"
+
+
+def named(name: str) -> PageFigure:
+    """Return the figure of a name."""
+    for figure in every_figure():
+        if figure.name == name:
+            return figure
+    drawn_by_name = [figure.name for figure in every_figure() if figure.given is not None]
+    raise UserError(f"{name[:200]}: must be a figure that `lab figure` lists: {suggested(name, drawn_by_name)}")
 
 
 def write(name: str, sources: Sources, sheet: Sheet, out: Path) -> Iterator[str]:

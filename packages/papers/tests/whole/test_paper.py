@@ -8,7 +8,7 @@ from pathlib import Path
 import ack_logs
 import polars as pl
 import pytest
-from lab_papers.commands.figure import Sheet, write
+from lab_papers.commands.figure import Sheet, named, write
 from lab_papers.evaluation.rules import scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.paper import Sources
@@ -18,7 +18,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.evaluation import sweep
 from lab.figures.page_figure import Given
-from lab.figures.registry import every_figure, named
+from lab.figures.registry import every_figure
 from lab.figures.sheet import WIDTHS_IN
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
