@@ -13,6 +13,7 @@ from typing import NoReturn
 
 WHEELS = "wheels/"
 MOST_MANIFEST_BYTES = 64_000_000
+MOST_LINE_CHARS = 2000
 ENDINGS = (".whl", ".lock")
 
 
@@ -29,7 +30,7 @@ def main(file: Path, folder: Path) -> None:
             _extract(file, archive, wanted, folder)
     except OSError as error:
         _refuse(f"{error.filename or file}: {error.strerror or error}")
-    except (tarfile.TarError, ValueError, KeyError, TypeError, AttributeError, EOFError):
+    except (tarfile.TarError, ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError):
         _refuse(f"{file}: must be whole: it is cut short or damaged: fetch it again")
 
 
@@ -65,7 +66,8 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def _refuse(line: str) -> NoReturn:
-    print(line, file=sys.stderr)
+    plain = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)  # it may quote the bundle
+    print(plain[:MOST_LINE_CHARS], file=sys.stderr)
     sys.exit(2)
 
 

@@ -52,6 +52,9 @@ def test_wheels_and_their_lock_are_extracted(tmp_path: Path) -> None:
         ([("wheels/../../x.whl", b"y")], HERE, "must be a wheel"),
         ([("wheels//tmp/x.whl", b"y")], HERE, "must be a wheel"),
         ([("wheels/x.sh", b"y")], HERE, "must be a wheel"),
+        ([WHEEL], "3\x1b[2J\n9", r"python=3\x1b[2J\n9: must be"),  # nothing of it moves a cursor, or is a second line
+        ([("wheels/x\x1b]0;y\n", b"y")], HERE, r"wheels/x\x1b]0;y\n: must be a wheel"),
+        ([WHEEL], 5000 * "9", "python=9999"),
     ],
 )
 def test_other_members_and_other_pythons_are_refused(
@@ -60,7 +63,20 @@ def test_other_members_and_other_pythons_are_refused(
     status, line = extract(bundle(tmp_path / "b", *members, python=python), tmp_path / "out")
     assert status == 2
     assert words in line
+    assert len(line) <= 2001
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_manifest_of_a_hundred_thousand_brackets_is_refused(tmp_path: Path) -> None:
+    file, manifest = tmp_path / "b", 100_000 * b"["
+    with tarfile.open(file, "w") as archive:
+        info = tarfile.TarInfo("manifest.json")
+        info.size = len(manifest)
+        archive.addfile(info, io.BytesIO(manifest))
+    assert extract(file, tmp_path / "out") == (
+        2,
+        f"{file}: must be whole: it is cut short or damaged: fetch it again\n",
+    )
 
 
 def test_a_wheel_with_another_digest_is_refused(tmp_path: Path) -> None:
