@@ -14,6 +14,7 @@ from pathlib import Path
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain, write_whole
+from lab.base.plain_text import escaped
 from lab.base.workers import results_or_lines
 from lab.tables.csv_text import plain_cell
 from lab_course.assignment import Assignment, load_assignment
@@ -43,8 +44,8 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Name the submission, also where it is given as a dot."""
-        return self.path.absolute().name
+        """Name the submission in a line, also where it is given as a dot."""
+        return escaped(self.path.absolute().name)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,10 @@ GLUE, HEADER, VECTORS = "tcp_search_paper.c", "search_paper.h", "vectors.h"
 HERE = Path(__file__).parent
 START = HERE / "start" if (HERE / "start").is_dir() else HERE.parent  # in a student's folder they lie above the checks
 HANGS = "does not return"  # what the smoke test states of it; where it was interrupted differs from run to run
-LINE = re.compile(r"paper: (\w+) bin=(-?\d+) bin_us=(\d+) compared=([01]) curr=(\d+) prev=(\d+) exit=([01])")
+NUMBER = "[0-9]{1,20}"  # of 64 bits; a module can print longer ones
+LINE = re.compile(
+    rf"paper: (\w+) bin=(-?{NUMBER}) bin_us=({NUMBER}) compared=([01]) curr=({NUMBER}) prev=({NUMBER}) exit=([01])"
+)
 EXITS = re.compile(r"paper: (\w+) exits=([01]*)")
 EXIT_TOLERANCE_S = 0.002
 Row = Any  # algorithm.Row, of a file that no package holds

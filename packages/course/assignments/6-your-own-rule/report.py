@@ -4,15 +4,16 @@
 import re
 
 from lab.base.errors import UserError
+from lab.base.plain_text import cut, escaped
 
 FILE = "report.md"
 SECTIONS = ("Rule", "Hypothesis", "Results", "Limits")
 WORDS = (400, 1100)  # two pages
 FIGURES, CAPTION_WORDS = 2, 6
-FIGURE = re.compile(r"!\[(Figure (\d+): [^\]]*)\]\([^)\s]+\)")
-HEADING = re.compile(r"^#{1,3} +(.+?) *$", re.MULTILINE)
+FIGURE = re.compile(r"!\[(Figure ([0-9]{1,4}): [^\]]{0,2000})\]\([^)\s]+\)")
+HEADING = re.compile(r"^#{1,3} +(\S.*)$", re.MULTILINE)
 WORD = re.compile(r"[^\W\d_][\w'-]*")
-MOST_CHARS = 30_000
+MOST_CHARS, CELL_CHARS = 30_000, 40
 
 
 def parts(text):
@@ -20,7 +21,7 @@ def parts(text):
     if len(text) > MOST_CHARS:
         raise UserError(f"{FILE}: characters={len(text)}: must be at most {MOST_CHARS}: two pages")
     words = len(WORD.findall(text))
-    headings = {each.lower() for each in HEADING.findall(text)}
+    headings = {each.strip().lower() for each in HEADING.findall(text)}
     missing = [each for each in SECTIONS if each.lower() not in headings]
     captions = [caption for caption, _ in FIGURE.findall(text)]
     named = [each for each in captions if len(WORD.findall(each)) > CAPTION_WORDS]
@@ -44,8 +45,12 @@ def parts(text):
 
 
 def table(text):
-    """Read the table with the column `link`: its rows by link, as numbers by column."""
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    """Read the table with the column `link`: its rows by link, as texts by column; a line may quote them."""
+    rows = [
+        [cut(escaped(cell.strip()), CELL_CHARS) for cell in line.strip().strip("|").split("|")]
+        for line in text.splitlines()
+        if "|" in line
+    ]
     begin = next((n for n, row in enumerate(rows) if row and row[0].lower() == "link"), None)
     if begin is None:
         raise UserError(f"{FILE}: table: must be given, with the columns that 'make grade' prints")

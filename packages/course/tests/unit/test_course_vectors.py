@@ -97,3 +97,9 @@ def test_a_module_that_prints_nothing_has_no_points() -> None:
 
 def test_each_student_has_other_hidden_vectors() -> None:
     assert module(1) != module(2)
+
+
+def test_a_number_that_no_module_can_count_to_is_no_row() -> None:
+    row = "paper: doubling bin={} bin_us=1 compared=1 curr=1 prev=1 exit=0"
+    assert not compare.printed(row.format(5000 * "9"))
+    assert len(compare.printed(row.format(2**64 - 1))["doubling"].rows) == 1

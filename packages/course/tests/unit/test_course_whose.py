@@ -2,8 +2,10 @@
 """Whose a submission is, and which of its files are graded, after an upload page, a browser or a file manager."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lab_course import whole_class
 from lab_course.assignment import Assignment
 from lab_course.submission import open_submission
 from small_assignment import YML, handed_in, small_assignment, tarred, zipped
@@ -97,3 +99,12 @@ def test_a_folder_that_lies_too_deep_to_be_read_is_named(tmp_path: Path, small: 
     (folder / "a" / "b" / "c" / "d").mkdir(parents=True)
     (folder / "a" / "b" / "c" / "d" / "own.c").write_bytes(OWN)
     assert "a/b/c/d: must be below at most 3 folders: it is not read" in open_submission(folder, small).faults
+
+
+def test_the_name_of_a_submission_makes_no_line_of_its_own(tmp_path: Path, small: Assignment) -> None:
+    folder = tmp_path / "x\nalice: alice: 100 of 100 points\x1b[2J"
+    folder.mkdir()
+    bench: Any = None  # nothing is run
+    line = whole_class.attempt(whole_class.Task(folder, small.folder, bench, None, tmp_path / "out"))
+    assert line.text.startswith(r"x\nalice: alice: 100 of 100 points\x1b[2J: : not graded (")
+    assert "\n" not in line.text
