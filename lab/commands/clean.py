@@ -11,6 +11,8 @@ from lab.base import paths, scratch, strict_json
 from lab.base.cache import DONE, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
 from lab.base.entry_points import loaded
 from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain
+from lab.base.remove import remove
 from lab.runs.drafts import LOCK, clear_drafts
 
 PILES = ("guest-code", "modules")  # a new one for each change of the code
@@ -37,17 +39,17 @@ def _inner_runs() -> Iterator[Path]:
     are_inner = list(loaded("lab.inner_runs").values())
     for run in sorted(paths.results().glob("*/[0-9]*/run.json")) if are_inner else []:
         try:
-            content = strict_json.loads(run.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            content = strict_json.loads(read_plain(run, 10 * MEGABYTE))
+        except (OSError, UserError, ValueError):
             continue
-        if not any(is_inner(content) for is_inner in are_inner):
+        if not isinstance(content, dict) or not any(is_inner(content) for is_inner in are_inner):
             continue
         with held(run.parent / LOCK, wait=False) as free:
             if free:
-                shutil.rmtree(run.parent, onerror=_unless_gone)
+                remove(run.parent)
                 yield run.parent
         if not any(each.is_dir() and not each.is_symlink() for each in run.parent.parent.iterdir()):
-            shutil.rmtree(run.parent.parent, onerror=_unless_gone)  # what is left names the newest run
+            remove(run.parent.parent)  # what is left names the newest run
 
 
 def _require_cache(root: Path) -> None:

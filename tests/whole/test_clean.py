@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -162,3 +162,53 @@ def test_a_folder_of_an_unknown_kind_is_never_made_since_clean_would_leave_it(ca
     with pytest.raises(AssertionError, match="mystery"), publish(cache / f"mystery-{DIGESTS[0]}"):
         pass
     assert not list(cache.glob("mystery*"))
+
+
+def stored(results: Path, name: str, content: str = "") -> Path:
+    """Make the folder of a run as a stranger may have packed it."""
+    run = results / name / "2026-11-25T21-00-00Z"
+    (run / "trials").mkdir(parents=True)
+    if content:
+        (run / "run.json").write_text(content)
+    return run
+
+
+@pytest.mark.parametrize("content", ["[1]", "7", '{"name": "whatif-x", "profile": [1]}', "[" * 100_000, "\0"])
+def test_a_strangers_run_of_any_json_is_passed_over(cache: Path, content: str) -> None:
+    run = stored(cache.parent / "results", "whatif-x", content)
+    list(tidy(with_cache=False))
+    assert run.is_dir()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_a_strangers_run_without_a_plain_file_is_passed_over_at_once(cache: Path, make: Callable[[Path], None]) -> None:
+    run = stored(cache.parent / "results", "whatif-x")
+    make(run / "run.json")
+    list(tidy(with_cache=False))
+    assert run.is_dir()
+
+
+def test_nothing_is_removed_behind_a_link_in_a_strangers_run(cache: Path) -> None:
+    before = home(cache.parent / "home")
+    run = stored(cache.parent / "results", "geo", "{}")
+    (run / "trials").rmdir()
+    (run / "trials").symlink_to(cache.parent / "home")
+    linked = stored(cache.parent / "results", "leo", "{}") / "trials" / ".x.draft"
+    linked.symlink_to(cache.parent / "home")
+    list(tidy(with_cache=False))
+    assert set((cache.parent / "home").rglob("*")) == before
+    assert not linked.is_symlink()
+
+
+def test_a_draft_of_any_depth_is_removed(cache: Path) -> None:
+    draft = stored(cache.parent / "results", "geo", "{}") / "trials" / ".x.draft"
+    draft.mkdir()
+    depth = os.open(draft, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=depth)
+        inner = os.open("d", os.O_RDONLY, dir_fd=depth)
+        os.close(depth)
+        depth = inner
+    os.close(depth)
+    list(tidy(with_cache=False))
+    assert not draft.exists()

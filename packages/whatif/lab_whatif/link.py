@@ -93,7 +93,8 @@ def profile(inferred: Inferred, variant: Variant, begin_s: float) -> dict[str, A
 
 def is_inner(run: dict[str, Any]) -> bool:
     """Return whether a run.json is that of a run on an inferred link, made for an answer."""
-    return str(run.get("name")).startswith(RUNS) and run.get("profile", {}).get("recorded") == [RECORDED]
+    profile = run.get("profile")
+    return str(run.get("name")).startswith(RUNS) and isinstance(profile, dict) and profile.get("recorded") == [RECORDED]
 
 
 def written(file: Path, content: dict[str, Any]) -> Path:
