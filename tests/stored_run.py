@@ -63,7 +63,7 @@ def store_run(
             path = model.Path(**{**asdict(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
-    rewrite(run / "run.json", run_json(senders))
+    rewrite(run / "run.json", {**run_json(senders), "seeds": list(range(1, max(trials, 3) + 1))})
     return run
 
 
@@ -74,9 +74,12 @@ def rewrite(file: Path, content: object) -> None:
 
 
 def change(run: Path, **parts: Any) -> None:
-    """Change parts of a run's run.json: fields of those that have some, others as a whole."""
+    """Change parts of a run's run.json: fields of some parts, others whole; as many seeds as trials."""
     meta = json.loads((run / "run.json").read_text())
     changed = {name: meta[name] | part if isinstance(part, dict) else part for name, part in parts.items()}
+    trials = parts.get("scenario", {}).get("trials")
+    if isinstance(trials, int) and trials < 100:
+        changed = {"seeds": list(range(1, trials + 1))} | changed
     rewrite(run / "run.json", meta | changed)
 
 

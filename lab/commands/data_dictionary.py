@@ -34,10 +34,11 @@ from lab.tables.trial_tables import TRIAL_TABLES
 RUN_FILES = {
     "run.json": "what was requested, by whom, on which kernel: see below",
     "trials/<sender>-<number>/": "one folder per trial: see below",
-    "run.json.sha256": "its SHA-256, in the form of sha256sum; so with the two tables below",
+    "run.json.sha256": "its SHA-256, in the form of sha256sum",
     "outcomes.parquet": "one row per trial and at-capacity rule: see below",
     "outcomes.csv": "the same as text, without the digest",
     "trials.parquet": "one row per trial: see below",
+    "<table>.parquet.seal": "that this user's lab made the table: one from elsewhere is made again from the trials",
     "summary.csv": "one row per sender and at-capacity rule: see below",
     "summary.md": "the tables of the report, as Markdown",
     "tables/": "each table of the report alone, as CSV, Markdown, and LaTeX for a page and for a column (`-column`)",
@@ -52,7 +53,7 @@ TRIAL_FILES = {
     "SHA256SUMS": "the SHA-256 of each file of the trial: `sha256sum --check SHA256SUMS`; absent before 2026-11-22",
     "kernel.log.zst": "what the kernel printed from its init on, zstd-compressed: `lab log RUN TRIAL` shows it",
     "client.pcapng.zst": "the headers of every frame at the client, zstd-compressed pcapng; absent with --no-pcap",
-    "browser.json.gz": "what the report's trial browser shows, made again where it is missing",
+    "browser.json.gz": "what the report's trial browser shows, made again where it or its `.seal` is another's",
 }
 JSON_FILES = {
     "run.json": ("The run.", RunJson),

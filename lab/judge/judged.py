@@ -3,7 +3,7 @@
 
 `outcomes.parquet` has one row per trial and rule, `trials.parquet` one row per trial. Each row has the digest of its
 input (the digests of trial.json and of the trial's tables, the source of the rules), so that a trial is judged again
-when any of that changes, and only then. Both tables have a digest of their own, and are made again where it is wrong.
+when any of that changes, and only then. Both tables have a seal: those that another user's lab wrote are made again.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from lab.base import seal
 from lab.base.errors import UserError
 from lab.base.workers import each_in_processes
 from lab.judge import columns, digest, outcome
@@ -25,7 +26,7 @@ from lab.judge.columns import with_meanings
 from lab.judge.frames import Schema
 from lab.judge.source import judging_digest
 from lab.tables.columns import Described, schema
-from lab.tables.digests import read_with_digest, write_with_digest
+from lab.tables.digests import MOST_BYTES
 from lab.tables.stored_parquet import write_exact
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FILES, Trial
@@ -117,21 +118,24 @@ def _frame(name: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def _kept(file: Path) -> pl.DataFrame:
-    """Return the stored table; an empty one where the file is old or damaged, since it can be computed again."""
+    """Return the stored table; an empty one where it is old, damaged or a stranger's: it can be computed again."""
     empty = _frame(file.name, [])
+    if (content := seal.kept(file, MOST_BYTES)) is None:
+        return empty
     try:
-        table = pl.read_parquet(io.BytesIO(read_with_digest(file)))
-    except (OSError, UserError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        table = pl.read_parquet(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return empty
     return table if table.schema == empty.schema else empty
 
 
 def _keep(file: Path, table: pl.DataFrame) -> None:
-    """Keep it for the next time; a folder that cannot be written costs that time, and no result."""
+    """Keep it for the next time."""
     content = io.BytesIO()
     write_exact(table, content, TABLES[file.name])
-    with suppress(OSError):
-        write_with_digest(file, content.getvalue())
+    with suppress(OSError):  # of a lab that sealed nothing
+        file.with_name(f"{file.name}.sha256").unlink()
+    seal.keep(file, content.getvalue())
 
 
 def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) -> pl.DataFrame:

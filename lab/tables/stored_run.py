@@ -15,6 +15,8 @@ from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import AGAIN, Trial, read_json
 
+MOST_IN_ALL = 1_000_000  # trials: their names are held
+
 
 class Run:
     """A run's folder; trials are those that were stored whole and still are, checked at first use."""
@@ -30,6 +32,8 @@ class Run:
         file = self.path / "run.json"
         content: RunJson = read_json(file, RunJson)
         require(content, RunRecord, file)
+        for wrong in _contradictions(content):
+            raise field_error(file, *wrong)
         return content
 
     @property
@@ -108,7 +112,29 @@ class Run:
             yield "cca", trial.cca, f"one of {', '.join(self.scenario['ccas'])}"
         if (own := f"{trial.cca}-{trial.number:03d}") != trial.path.name:
             yield "trial", trial.number, f"that of its folder: this is {own}"
-        if (scenario := trial.meta["scenario"]) != self.meta["name"]:
-            yield "scenario", scenario, f"{self.meta['name']}, as in run.json"
-        if (seeds := self.meta["seeds"][trial.number - 1 : trial.number]) not in ([], [trial.meta["seed"]]):
-            yield "seed", trial.meta["seed"], f"{seeds[0]}, as in run.json"
+        if (own := trial.meta["flows"][0]["cca"]) != trial.cca:
+            yield "flows[0].cca", own, f"{trial.cca}, whose trial this is"
+        seeds = self.meta["seeds"]
+        if not 1 <= trial.number <= len(seeds):
+            yield "trial", trial.number, f"from 1 to {len(seeds)}, as run.json has seeds"
+            return
+        stated: dict[str, object] = {**self.meta, "scenario": self.meta["name"], "seed": seeds[trial.number - 1]}
+        for name in ("scenario", "seed", "backend", "engine", "shaper"):
+            if (found := trial.meta[name]) != stated[name]:
+                yield name, found, f"{stated[name]}, as in run.json"
+
+
+def _contradictions(meta: RunJson) -> Iterator[tuple[str, object, str]]:
+    """Yield field, value and rule of what run.json states in two ways: a page would show one of them."""
+    scenario = cast("ScenarioRecord", meta["scenario"])
+    looks = {name: [each[name] for each in meta["ccas"]] for name in ("name", "label")}
+    if sorted(looks["name"]) != sorted(scenario["ccas"]) or len(set(looks["name"])) < len(looks["name"]):
+        yield "ccas", ", ".join(looks["name"]), f"those of the scenario, each once: {', '.join(scenario['ccas'])}"
+    for label in looks["label"]:
+        if looks["label"].count(label) > 1:
+            yield "ccas.label", label, "of one sender"
+    seeds = len(meta["seeds"])
+    if seeds != (trials := scenario.get("trials", seeds)):
+        yield "seeds", f"{seeds} numbers", f"as many as there are trials: {trials}"
+    if seeds * len(looks["name"]) > MOST_IN_ALL:
+        yield "seeds", f"{seeds} numbers", f"at most {MOST_IN_ALL} trials of all senders"

@@ -52,8 +52,11 @@ class Trial:
         """Return what trial.json holds."""
         file = self.path / "trial.json"
         content: TrialJson = parse_json(file, self._read(file.name), TrialJson)
-        if not any(flow["flow"] == FLOW for flow in content["flows"]):
-            raise field_error(file, "flows", "", f"a list with flow {FLOW}")
+        if (flows := [flow["flow"] for flow in content["flows"]]) != list(range(FLOW, len(flows) + 1)) or not flows:
+            raise field_error(file, "flows", ", ".join(map(str, flows)), f"flow {FLOW}, then the others in their order")
+        valid, checks = content["certificate"]["valid"], content["certificate"]["checks"]
+        if valid and not (checks and all(check["ok"] for check in checks)):
+            raise field_error(file, "certificate.valid", valid, "false where a check is not passed, or there is none")
         for name in ("rate_mbps", "mss_bytes"):
             if not content[name] > 0:
                 raise field_error(file, name, content[name], "more than 0")

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
@@ -45,6 +46,7 @@ def shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def stored_shard(folder: Path, number: int) -> Path:
     run = store_run(folder, trials=2, senders=SENDERS)
     change(run, lambda meta: meta["scenario"].update(trials=2))
+    change(run, lambda meta: cast("list[int]", meta["seeds"]).pop())
     owners = owners_of([("geo", list(SENDERS), 2)], 2)
     for trial in (run / "trials").iterdir():
         write_digests(trial)

@@ -4,11 +4,8 @@
 import base64
 import gzip
 import hashlib
-import io
 import json
-import zlib
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from copy import copy
 from functools import cache, partial
 from pathlib import Path
@@ -16,9 +13,8 @@ from typing import TypedDict, cast
 
 import polars as pl
 
-from lab.base import strict_json
-from lab.base.errors import UserError
-from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base import seal
+from lab.base.plain_file import MEGABYTE
 from lab.base.workers import each_in_processes
 from lab.judge.outcome import Outcome
 from lab.judge.registry import LASTING, TRUTH, label, rule_of
@@ -29,7 +25,7 @@ from lab.tables.stored_trial import Trial
 
 MOST_KEPT_BYTES = 50 * MEGABYTE
 FEW = 8  # trials for each process
-KEPT = "browser.json.gz"  # next to a trial's tables: what was packed, and of which moments
+KEPT = "browser.json.gz"  # next to a trial's tables: what was packed
 Times = Mapping[str, float | None]
 
 
@@ -104,7 +100,7 @@ def _entry(shown: tuple[Trial, list[Outcome]], group: str, rule: str) -> Browsed
     found_s = (ruled["capacity_s"], true["capacity_s"], lasting["capacity_s"], true["exit_s"], true["loss_s"])
     moments = dict(zip(MOMENTS, found_s, strict=True))
     known = [value for value in moments.values() if value is not None]
-    data = _kept(trial.path / KEPT, moments) or _packed(trial, moments, max(known, default=None))
+    data = _packed(trial, moments, max(known, default=None))
     return {
         "group": group,
         "cca": trial.cca,
@@ -121,22 +117,12 @@ def _entry(shown: tuple[Trial, list[Outcome]], group: str, rule: str) -> Browsed
 
 
 def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
-    content = {"made_by": _source_digest(), "moments": moments, **series(trial, last_s)}
-    data = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0)
-    with suppress(OSError):  # kept for the next time only
-        write_whole(trial.path / KEPT, data)
+    """Return what was packed before, where the trial's files, the moments and the code are the same; else pack."""
+    about = json.dumps([_source_digest(), moments, sorted(map(sorted, trial.digests.values()))])
+    if (data := seal.kept(trial.path / KEPT, MOST_KEPT_BYTES, about)) is None:
+        data = gzip.compress(json.dumps(series(trial, last_s), separators=(",", ":")).encode(), mtime=0)
+        seal.keep(trial.path / KEPT, data, about)
     return data
-
-
-def _kept(file: Path, moments: Times) -> bytes | None:
-    """Return what was packed before, where it is whole and of the same moments."""
-    try:
-        data = read_plain(file, MOST_KEPT_BYTES)
-        with gzip.open(io.BytesIO(data)) as stream:
-            content = strict_json.loads(stream.read(MOST_KEPT_BYTES))
-        return data if (content["made_by"], content["moments"]) == (_source_digest(), moments) else None
-    except (OSError, UserError, EOFError, ValueError, KeyError, TypeError, zlib.error):
-        return None
 
 
 @cache

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a stranger's run claims: it counts as far as its tables show it, and what contradicts itself is refused."""
+
+import gzip
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.base import seal
+from lab.judge.judged import OUTCOMES, judged
+from lab.report.browser.pack import KEPT, browsed
+from lab.tables.stored_run import Run
+from tests.unit.test_digests import edit, lines, run
+
+__all__ = ["run"]  # a fixture
+TRIAL = Path("trials") / "search-001"
+
+
+def forge(file: Path, content: bytes) -> None:
+    """Write a file with what a stranger can write beside it: no key of this user."""
+    file.write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    file.with_name(f"{file.name}.sha256").write_text(f"{digest}  {file.name}\n")
+    file.with_name(f"{file.name}.seal").write_text(digest)
+
+
+def test_how_a_stranger_has_judged_a_trial_counts_nothing(run: Path) -> None:
+    right = judged(Run(run)).outcomes
+    forged = pl.read_parquet(run / OUTCOMES).with_columns(exit_class=pl.lit("late"), exit_s=pl.lit(99.0))
+    sink = io.BytesIO()
+    forged.write_parquet(sink)
+    forge(run / OUTCOMES, sink.getvalue())
+    assert judged(Run(run)).outcomes.equals(right)
+
+
+def test_what_a_stranger_has_packed_for_the_browser_is_on_no_page(run: Path) -> None:
+    outcomes = judged(Run(run)).outcomes
+    right = browsed([(Run(run), outcomes, "x")])
+    forge(run / TRIAL / KEPT, gzip.compress(b'{"edges": [], "series": {}}'))
+    assert browsed([(Run(run), outcomes, "x")]) == right
+    assert browsed([(Run(run), outcomes, "x")]) == right  # that of this user was kept
+
+
+def test_what_this_user_keeps_counts_only_as_it_was_written_and_about_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "own"))
+    file = tmp_path / "kept"
+    seal.keep(file, b"content", "about")
+    assert seal.kept(file, 100, "about") == b"content"
+    assert seal.kept(file, 100, "other") is None
+    assert seal.kept(file, 5, "about") is None
+    file.write_bytes(b"changed")
+    assert seal.kept(file, 100, "about") is None
+
+
+def test_what_another_user_has_sealed_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cache in ("theirs", "own"):
+        monkeypatch.setenv("LAB_CACHE", str(tmp_path / cache))
+        assert seal.kept(tmp_path / "kept", 100) is None
+        seal.keep(tmp_path / "kept", b"content")
+    key = tmp_path / "own" / "reports" / "seal.key"
+    assert key.stat().st_mode & 0o77 == 0
+    assert len(key.read_bytes()) == seal.KEY_BYTES
+
+
+def failed(meta: dict[str, Any]) -> None:
+    meta["certificate"]["checks"][0]["ok"] = False
+
+
+def two_rivals(meta: dict[str, Any]) -> None:
+    meta["flows"] += [meta["flows"][0] | {"flow": 2}, meta["flows"][0] | {"flow": 2}]
+
+
+@pytest.mark.parametrize(
+    ("edited", "rule"),
+    [
+        (failed, "certificate.valid=True: must be false where a check is not passed, or there is none"),
+        (lambda meta: meta["certificate"].update(checks=[]), "certificate.valid=True: must be false where a check"),
+        (two_rivals, "flows=1, 2, 2: must be flow 1, then the others in their order"),
+        (lambda meta: meta.update(flows=[]), "flows=: must be flow 1, then"),
+        (lambda meta: meta["flows"][0].update(cca="bbr"), "flows[0].cca=bbr: must be search, whose trial this is"),
+        (lambda meta: meta.update(backend="host"), "backend=host: must be virtual, as in run.json"),
+        (lambda meta: meta.update(shaper="netem"), "shaper=netem: must be replay, as in run.json"),
+    ],
+)
+def test_a_trial_that_contradicts_itself_or_its_run_is_refused(
+    run: Path, edited: Callable[[dict[str, Any]], None], rule: str
+) -> None:
+    edit(run / TRIAL / "trial.json", edited, signed=True)
+    (line,) = lines(run)
+    assert f"trial.json: {rule}" in line
+
+
+def with_scenario(**changes: object) -> Callable[[dict[str, Any]], None]:
+    return lambda meta: meta["scenario"].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("edited", "rule"),
+    [
+        (with_scenario(trials=7), "seeds=1 numbers: must be as many as there are trials: 7"),
+        (with_scenario(ccas=["search", "bbr"]), "ccas=search: must be those of the scenario, each once: search, bbr"),
+        (with_scenario(ccas=["search", "search"]), "ccas=search: must be those of the scenario, each once"),
+        (lambda meta: meta.update(seeds=[]), "seeds=0 numbers: must be as many as there are trials: 1"),
+        (lambda meta: meta.update(seeds=[5]), "trial.json: seed=369571992: must be 5, as in run.json"),
+    ],
+)
+def test_a_run_that_contradicts_itself_is_refused(
+    run: Path, edited: Callable[[dict[str, Any]], None], rule: str
+) -> None:
+    edit(run / "run.json", edited, signed=True)
+    (line,) = lines(run)
+    assert rule in line
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_trial_of_another_number_than_the_run_has_is_refused(run: Path, number: int) -> None:
+    edit(run / TRIAL / "trial.json", lambda meta: meta.update(trial=number), signed=True)
+    (run / TRIAL).rename(run / "trials" / f"search-{number:03d}")
+    (line,) = lines(run)
+    assert f"trial.json: trial={number}: must be from 1 to 1, as run.json has seeds" in line
+
+
+def test_a_small_run_that_states_more_trials_than_can_be_named_is_refused(run: Path) -> None:
+    def endless(meta: dict[str, Any]) -> None:
+        del meta["scenario"]["trials"]
+        meta["seeds"] = [1] * 1_000_001
+
+    edit(run / "run.json", endless, signed=True)
+    (line,) = lines(run)
+    assert line.endswith("seeds=1000001 numbers: must be at most 1000000 trials of all senders")
+
+
+def test_two_senders_of_one_label_are_refused_as_a_sentence_would_name_one_of_them(run: Path) -> None:
+    def alike(meta: dict[str, Any]) -> None:
+        (first,) = meta["ccas"]
+        meta["ccas"] = [first | {"label": "SEARCH"}, first | {"label": "SEARCH", "name": "other"}]
+        meta["scenario"]["ccas"] = ["search", "other"]
+
+    edit(run / "run.json", alike, signed=True)
+    (line,) = lines(run)
+    assert line.endswith("run.json: ccas.label=SEARCH: must be of one sender")
