@@ -17,7 +17,7 @@ from lab.commands.lines import say
 from lab.judge.stored import LATEST
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab_papers.evaluation.claims.coverage import covered
-from lab_papers.evaluation.kept import FOLDER, newer_runs, with_counterfactuals
+from lab_papers.evaluation.kept import FOLDER, is_own, newer_runs, with_counterfactuals
 from lab_papers.index.evaluation import evaluation
 
 KINDS = ("table ", "figure ")  # before a number, in the name of a place
@@ -66,7 +66,7 @@ def claims_of(results: Path, names: Sequence[str]) -> tuple[pl.DataFrame, list[s
     """Return the stored claims, or judge them where a run is newer; then what to note, and the faults of runs."""
     wanted = with_counterfactuals(names) if names else None
     newer = newer_runs(results, wanted)
-    kept = None if newer else evaluation(results, "claims")
+    kept = evaluation(results, "claims") if not newer and is_own(results) else None
     if kept is not None:
         return kept, [f"claims    {results / FOLDER / 'claims.csv'}"], []
     from lab.kernel.build import find

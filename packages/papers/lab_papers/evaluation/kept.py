@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables that `lab evaluate` keeps: where they lie, and which runs are newer."""
+"""The tables that `lab evaluate` keeps: where they lie, whose they are, and which runs are newer."""
 
 from collections.abc import Collection
 from pathlib import Path
 
+from lab.base import seal
 from lab.base.named_files import scenario_files
+from lab.base.plain_file import MEGABYTE
 from lab.judge.stored import LATEST
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.digests import SUMS, write_digests
 
 FOLDER = "evaluation"
 LAST = "claims.parquet"  # the table that is written last
@@ -32,3 +35,15 @@ def _changed_s(latest: Path) -> float:
     """Return when a run last became the latest, got a trial or ended."""
     parts = [part for part in (latest / "run.json", latest / "trials") if part.exists()]
     return max([latest.lstat().st_mtime, *(part.stat().st_mtime for part in parts)])
+
+
+def sign(folder: Path) -> None:
+    """Write the digests of all tables, and a seal: they are what this user's lab made of the runs."""
+    folder.joinpath(f"{SUMS}.seal").unlink(missing_ok=True)
+    write_digests(folder)
+    seal.keep(folder / SUMS, (folder / SUMS).read_bytes())
+
+
+def is_own(results: Path) -> bool:
+    """Return whether this user's lab made the tables: a stranger's state what no run may show."""
+    return seal.kept(results / FOLDER / SUMS, MEGABYTE) is not None

@@ -12,13 +12,12 @@ from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.columns import schema
 from lab.tables.csv_text import to_csv
-from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_parquet import write_exact
 from lab_papers.evaluation import competing_flows, senders, truths
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.columns import evaluation_tables
-from lab_papers.evaluation.kept import FOLDER
+from lab_papers.evaluation.kept import FOLDER, sign
 from lab_papers.evaluation.parallel import joined, tables_of
 from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search import sensitivity
@@ -62,7 +61,7 @@ def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
     table = claimed(every, {"versions": versions, "flows": flows})
     keep(folder, "claims", table)
     write_whole(folder / "claims.csv", to_csv(table).encode())
-    write_digests(folder)
+    sign(folder)
     return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
 
 

@@ -8,16 +8,18 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.tables.digests import SUMS, checked, read_digests
+from lab_papers.evaluation.kept import FOLDER, is_own
 
-FOLDER = "evaluation"
 AGAIN = "run `lab evaluate` again"
 
 
 def evaluation(results: Path, name: str) -> pl.DataFrame | None:
-    """One of its tables; null where it is not there yet, UserError where it is damaged."""
+    """One of its tables; null where it is not there yet, UserError where it is damaged or a stranger's."""
     file = results / FOLDER / f"{name}.parquet"
     if not file.exists():
         return None
+    if not is_own(results):
+        raise UserError(f"{file}: must be made by this user's lab, of the runs that are stored here: {AGAIN}")
     try:
         return pl.read_parquet(io.BytesIO(checked(file, read_digests(file.parent / SUMS))))
     except UserError as error:

@@ -9,7 +9,7 @@ from lab.images import image
 from lab.kernel import build
 from lab.report.kept import key_of
 from lab.tables.digests import SUMS, digest_of
-from lab_papers.index.evaluation import FOLDER as EVALUATION
+from lab_papers.evaluation.kept import FOLDER as EVALUATION
 
 LIBRARIES = ("ipykernel", "jupytext", "papermill")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario
 from lab_papers.campaign import campaign
-from lab_papers.index.evaluation import FOLDER
+from lab_papers.evaluation.kept import FOLDER
 
 
 def progress(runs: Sequence[Stored], requested: Mapping[str, int]) -> str:

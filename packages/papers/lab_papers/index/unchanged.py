@@ -18,7 +18,7 @@ from lab.kernel import build
 from lab.report import kept
 from lab.report.browser.pack import KEPT as PACKED
 from lab.tables.digests import digest_of
-from lab_papers.index.evaluation import FOLDER as EVALUATION
+from lab_papers.evaluation.kept import FOLDER as EVALUATION
 from lab_papers.index.notebook_key import LIBRARIES
 from lab_papers.index.notebooks import FOLDER as EXECUTED
 from lab_papers.index.notebooks import NOTEBOOKS

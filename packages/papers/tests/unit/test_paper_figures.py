@@ -8,6 +8,7 @@ from typing import Any
 import ack_logs
 import polars as pl
 import pytest
+from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.recorded.comparison import SCENARIO
 from lab_papers.figures.sensitivity import JUDGES
 from lab_papers.paper import Sources, drawings, run_folder
@@ -18,7 +19,6 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.style import Drawing
 from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
-from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from tests.stored_run import change, store_run
 
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     maps = {"scenario": ["geo", "geo", "leo"], "map": ["bins", "extra-bins", "bins"]}
     pl.DataFrame(maps).write_parquet(results / "evaluation" / "sensitivity.parquet")
     pl.DataFrame({"scenario": ["geo"]}).write_parquet(results / "evaluation" / "heuristics_trials.parquet")
-    write_digests(results / "evaluation")
+    sign(results / "evaluation")
     return results
 
 

@@ -23,7 +23,7 @@ from lab.judge.judged import judged
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
-from tests.stored_run import LINK, rewrite, store_run
+from tests.stored_run import LINK, change, rewrite, store_run
 
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)
 
@@ -61,10 +61,7 @@ def kept(runs: Path, folder: Path, *rows: dict[str, Any]) -> pl.DataFrame:
     write(folder, "faster", FASTER)
     write(folder, "same", FASTER | {"seed": 2})
     for name in ("mine", "faster", "same"):
-        file = runs / name / "latest" / "run.json"
-        meta = json.loads(file.read_text())
-        scenario = json.loads(json.dumps(load_scenario(name)[1].model_dump()))
-        rewrite(file, meta | {"scenario": scenario})
+        change(runs / name / "latest", scenario=json.loads(json.dumps(load_scenario(name)[1].model_dump())))
     every, faults = stored(runs)
     assert faults == []
     return claimed(every, {})

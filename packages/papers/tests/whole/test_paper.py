@@ -9,6 +9,7 @@ import ack_logs
 import polars as pl
 import pytest
 from lab_papers.commands.figure import Sheet, named, write
+from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.rules import scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.paper import Sources
@@ -25,7 +26,6 @@ from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files
 from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
-from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 
@@ -49,7 +49,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
     (folder / "evaluation").mkdir()
     scores.trials(stored).write_parquet(folder / "evaluation" / "heuristics_trials.parquet")
     sensitivity.maps(stored, library).write_parquet(folder / "evaluation" / "sensitivity.parquet")
-    write_digests(folder / "evaluation")
+    sign(folder / "evaluation")
     return folder
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from lab_papers.evaluation.columns import TRIALS
 from lab_papers.evaluation.competing_flows import SCHEMA, flows
+from lab_papers.evaluation.kept import sign
 from lab_papers.index import heuristics
 from lab_papers.index.artefacts import Artefacts
 from lab_papers.index.chapters import chapter
@@ -27,7 +28,7 @@ from lab.judge.stored import stored
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
 from lab.tables.columns import Column, Described
-from lab.tables.digests import SUMS, write_digests
+from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
 from tests.stored_run import rewrite, store_run
 
@@ -124,7 +125,7 @@ def store_scores(results: Path, **tables: list[dict[str, object]]) -> None:
     (results / "evaluation").mkdir(parents=True)
     for name, rows in tables.items():
         pl.DataFrame(rows, infer_schema_length=None).write_parquet(results / "evaluation" / f"{name}.parquet")
-    write_digests(results / "evaluation")
+    sign(results / "evaluation")
 
 
 def score(**changes: object) -> dict[str, object]:

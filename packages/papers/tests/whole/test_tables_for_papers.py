@@ -12,6 +12,7 @@ from lab_papers.artifact import facts
 from lab_papers.evaluation.claims.numbered import numbered
 from lab_papers.evaluation.claims.rows import SCHEMA
 from lab_papers.evaluation.claims.verdict import AGREES
+from lab_papers.evaluation.kept import sign
 from lab_papers.index.source_tables import TIMELY, source_table
 from lab_papers.index.write import write_index
 
@@ -23,7 +24,6 @@ from lab.report import latex
 from lab.report.table import Group, Row, Table, tables
 from lab.report.text import render
 from lab.schema.scenario import load_scenario
-from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from tests.stored_run import rewrite, store_run
 
@@ -191,7 +191,7 @@ def test_the_index_shows_the_claims_and_the_states_that_were_evaluated(tmp_path:
     pl.DataFrame([row], schema=SCHEMA).write_parquet(tmp_path / "evaluation" / "claims.parquet")
     state = {"scenario": "a-link", "state": "unfinished", "question": "What is left?"}
     pl.DataFrame([state]).write_parquet(tmp_path / "evaluation" / "status.parquet")
-    write_digests(tmp_path / "evaluation")
+    sign(tmp_path / "evaluation")
     page = write_index(tmp_path, None, none).read_text()
     for shown in ("A claim of mine.", "thesis, table 9", "What is left?", "unfinished"):
         assert shown in page

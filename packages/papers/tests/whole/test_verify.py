@@ -16,11 +16,13 @@ from lab_papers.evaluation.claims import rows
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, STATUSES
 from lab_papers.evaluation.kept import newer_runs
 from lab_papers.evaluation.write import write_all
+from lab_papers.index.evaluation import evaluation
 from rich.console import Console
 from test_counterfactual import kept, losses_s, runs
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.tables.digests import write_digests
 
 __all__ = ["runs"]  # a fixture
 
@@ -83,6 +85,20 @@ def test_reading_writes_nothing_whether_the_tables_are_up_to_date_or_not(results
     before = files(results)
     assert "judged now, and not stored: newer than the tables: mine: lab evaluate" in printed()
     assert files(results) == before
+
+
+def test_claims_that_a_stranger_has_judged_are_judged_again(results: Path) -> None:
+    right = [line for line in printed().splitlines() if " agree; " in line]
+    table = results / "evaluation" / "claims.parquet"
+    pl.read_parquet(table).with_columns(verdict=pl.lit("agrees")).write_parquet(table)
+    write_digests(table.parent)
+    shown = printed()
+    assert "judged now, and not stored: lab evaluate" in shown
+    assert [line for line in shown.splitlines() if " agree; " in line] == right
+    with pytest.raises(
+        UserError, match="must be made by this user's lab, of the runs that are stored here: run `lab ev"
+    ):
+        evaluation(results, "claims")
 
 
 def test_what_is_stored_is_read_and_what_is_newer_is_judged(results: Path) -> None:
