@@ -20,7 +20,7 @@ from lab.evaluation.compare import record
 from lab.evaluation.compare import results as of_links
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
-from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, values
+from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, ranked_by, values
 from lab.evaluation.compare.results import LinkResult, attempted, of_run
 from lab.evaluation.compare.results import results as results_of
 from lab.images.image import Image
@@ -264,7 +264,8 @@ def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
 def test_a_shared_link_without_the_reference_has_no_harm(tmp_path: Path) -> None:
     run = store_run(tmp_path, 1, senders=("search",))
     share(run, {("search", 1): 2.0})
-    assert values(Stored.of(Run(run))) == {}
+    stored = Stored.of(Run(run))
+    assert values(stored, ranked_by(stored)) == {}
 
 
 def test_harm_is_what_the_rival_lost_against_its_share_next_to_the_reference(tmp_path: Path) -> None:
