@@ -3,6 +3,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
@@ -35,7 +36,7 @@ def cache() -> Path:
     Programs from it are run. UserError where another user made it, unless LAB_CACHE names it and only its owner writes.
     """
     named = os.environ.get("LAB_CACHE")
-    folder = Path(named or Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "search-lab")
+    folder = Path(named) if named else _usual_cache()
     try:
         found = folder.stat()
     except OSError:  # to make or to read it gives the usual error
@@ -47,6 +48,19 @@ def cache() -> Path:
             rule = "a folder of your own, or writable for its owner only"
             raise field_error("environment", "LAB_CACHE", folder, rule)
     return folder
+
+
+def own_cache() -> Path:
+    """Return a cache folder of the user's own: not LAB_CACHE where that is another's, as a class has one."""
+    folder = cache()
+    if folder.is_dir() and folder.stat().st_uid != os.geteuid():
+        with suppress(UserError):  # a user without a home keeps nothing
+            return _usual_cache()
+    return folder
+
+
+def _usual_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "search-lab"
 
 
 def _home() -> Path:

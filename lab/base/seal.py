@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the lab makes of a stored run and keeps beside it: it counts only where this user's lab has written it.
 
-A digest shows damage, but whoever edits a file can write its digest. A seal follows from a key in the user's cache.
+A digest shows damage, but whoever edits a file can write its digest. A seal follows from a key in the user's own cache.
 """
 
 import hmac
@@ -40,7 +40,7 @@ def _of(file: Path) -> Path:
 
 
 def _seal(content: bytes, about: str) -> bytes:
-    made = hmac.new(_key(paths.cache() / "reports" / "seal.key"), f"{len(about)} {about}".encode(), "sha256")
+    made = hmac.new(_key(paths.own_cache() / "reports" / "seal.key"), f"{len(about)} {about}".encode(), "sha256")
     made.update(content)
     return made.hexdigest().encode()
 

@@ -70,7 +70,7 @@ def _same(folder: Path, key: str) -> dict[str, dict[str, str]] | None:
 
 def _record(folder: Path) -> Path:
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:32]
-    return paths.cache() / FOLDER / f"{name}.json"
+    return paths.own_cache() / FOLDER / f"{name}.json"
 
 
 def _rooms() -> Iterator[Path]:

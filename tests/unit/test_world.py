@@ -103,6 +103,17 @@ def test_a_cache_of_another_user_is_used_where_it_is_named_and_only_its_owner_wr
             paths.cache()
 
 
+def test_what_the_lab_notes_lies_in_a_cache_of_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class_cache = tmp_path / "class"
+    class_cache.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("LAB_CACHE", str(class_cache))
+    assert paths.own_cache() == class_cache
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert paths.own_cache() == tmp_path / "xdg" / "search-lab"
+
+
 def test_a_package_that_is_not_the_pinned_one_is_refused_unless_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LAB_DRIFT", raising=False)
     pins = image.locked("world")
