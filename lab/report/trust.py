@@ -84,6 +84,7 @@ def losses(outcomes: pl.DataFrame) -> str:
     found = "In every valid trial the first loss in the capture agrees with the drops that the bottleneck counted."
     if odd:
         found = f"The first loss in the capture does not follow from a drop at the bottleneck in: {', '.join(odd)}."
+        found += " Of a link that loses packets itself (loss_pct) that is to be expected."
     rest = f" {found.replace('In every', 'In every other')}" if valid["loss_agrees"].count() else ""
     return f"The capture does not show the losses of: {', '.join(hidden)}.{rest}" if len(hidden) else found
 

@@ -142,9 +142,9 @@ def test_a_range_of_values_is_from_the_smallest_to_the_largest_or_lists_what_is_
 def test_a_valid_trial_whose_loss_no_drop_explains_is_named_once() -> None:
     rows = [("a", 1, True, False), ("a", 1, True, False), ("b", 2, False, False), ("c", 3, True, True)]
     outcomes = pl.DataFrame(rows, schema=["cca", "trial", "valid", "loss_agrees"], orient="row")
-    assert (
-        trust.losses(outcomes)
-        == "The first loss in the capture does not follow from a drop at the bottleneck in: a-001."
+    assert trust.losses(outcomes) == (
+        "The first loss in the capture does not follow from a drop at the bottleneck in: a-001."
+        " Of a link that loses packets itself (loss_pct) that is to be expected."
     )
 
 
