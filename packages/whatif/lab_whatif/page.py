@@ -18,7 +18,7 @@ from lab_whatif.shown import number, span
 from lab_whatif.verdict import Compared
 
 PAGE = "whatif.html"
-CAPTION = "Hatched: the capacity is not known there. A line per trial on a link that fits, or on all."
+CAPTION = "Hatched: the capacity is not known there. A line per trial on the links that fit, or on all where none does."
 HEIGHT_IN = 5.0
 STYLE = "body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{text-align:left;padding:.2em .6em}"
 Lines = dict[str, list[Measures]]  # downloads by label
