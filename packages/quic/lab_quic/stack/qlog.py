@@ -17,8 +17,10 @@ import polars as pl
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import read_plain
+from lab.base.plain_text import escaped
 
 MOST_BYTES = 500_000_000
+MOST_VALUES = 40_000_000  # each takes up to 130 bytes of memory; real logs have one in 15 bytes or more
 RECORD = "\x1e"
 NO_TEXT, FIRST_CHARACTERS = {"\0", "\ufffd"}, 20  # gzip, zstd, bzip2, UTF-16
 VERSIONS = ("0.3", "0.4", "draft-02")  # earlier ones have lists for events; later ones state file_schema instead
@@ -71,6 +73,8 @@ def read(file: Path, shown: str) -> pl.DataFrame:
         raise UserError(f"{shown}: first bytes: must be UTF-8 text that is not packed, {LEAVE_OUT}")
     if not text.strip(f"{RECORD}\n "):
         raise UserError(f"{shown}: bytes=0: must be a qlog")
+    if (values := sum(text.count(begin) for begin in ",[{")) > MOST_VALUES:
+        raise field_error(shown, "values", values, f"at most {MOST_VALUES}, {LEAVE_OUT}")
     head, events = (_records if _is_lines(text) else _document)(text, shown)
     _require_version(head, shown)
     factor, delta = _clock(head, shown)
@@ -224,7 +228,7 @@ def _row(event: dict[str, Any]) -> dict[str, Any] | None:
         row |= {MADE[key]: float(data[key]) for key in MADE if _is_number(data.get(key))}
     elif name in STATES:
         by_mark = MARK in str(data.get("trigger", "")).lower()
-        row["state"] = f"{data.get('new', '')}{BY_MARK * by_mark}"
+        row["state"] = escaped(f"{data.get('new', '')}{BY_MARK * by_mark}")  # half a character fits into no table
     elif name == "packet_lost":
         row["lost_pkts"] = 1
     elif name in RECEIVED:

@@ -128,6 +128,7 @@ def state(time_ms: float, name: str, trigger: str = "") -> dict[str, Any]:
         ("bbr_startup", "bbr_startup", ["bbr_drain"], "own"),  # quiche
         ("SlowStart", "application_limited", ["Recovery"], "loss"),
         ("slow_start", "slow_start", ["recovery", "ecn"], "own"),
+        ("slow_start", "slow_start", ["recovery\ud800"], "loss"),  # half a character
     ],
 )
 def test_a_phase_of_slow_start_is_no_exit_whatever_a_stack_calls_it(
