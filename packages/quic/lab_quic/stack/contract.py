@@ -55,21 +55,17 @@ class Stack(Strict):
     @field_validator("files", "libraries")
     @classmethod
     def _below(cls, places: list[str]) -> list[str]:
-        for place in places:
-            _require_below(place)
-        return places
+        return [_plain(place) for place in places]
 
     @field_validator("qlog")
     @classmethod
     def _log(cls, place: str | None) -> str | None:
-        if place:
-            _require_below(place)
-        return place
+        return place and _plain(place)
 
     @property
     def programs(self) -> list[str]:
         """Return the paths of its programs, without the guest's own."""
-        first = [shlex.split(line)[0] for line in (self.server, self.client)]
+        first = [_plain(shlex.split(line)[0]) for line in (self.server, self.client)]
         return sorted({program for program in first if program != WORLDS})
 
 
@@ -90,8 +86,9 @@ def read(file: Path) -> Stack:
 
 
 def filled(line: str, values: dict[str, str]) -> list[str]:
-    """Return the words of a command with its placeholders filled; a value stays inside its word."""
-    return [fill(word, values) for word in shlex.split(line)]
+    """Return the words of a command, its program first, with its placeholders filled; a value stays inside its word."""
+    program, *words = shlex.split(line)
+    return [_plain(program), *(fill(word, values) for word in words)]
 
 
 def fill(text: str, values: dict[str, str]) -> str:
@@ -106,8 +103,7 @@ def _require_words(line: str) -> None:
         raise ValueError(f"a command in whole words ({error})") from None
     if not words:
         raise ValueError("a command")
-    if words[0] != WORLDS:
-        _require_below(words[0])
+    _plain(words[0])
     _require_known(line)
 
 
@@ -118,8 +114,9 @@ def _require_known(text: str) -> None:
             raise ValueError(f"without {{{found[:40]}}}: the lab fills {known}")
 
 
-def _require_below(place: str) -> None:
-    """Refuse a path that leaves the folder of the stack's file."""
+def _plain(place: str) -> str:
+    """Return a path in its one spelling; ValueError where it leaves the folder of the stack's file."""
     path = PurePosixPath(place)
     if path.is_absolute() or ".." in path.parts or "\0" in place:
         raise ValueError("a path below the folder of this file")
+    return str(path)

@@ -45,7 +45,7 @@ def read(content: bytes, name: str) -> Elf:
         raise UserError(f"{name}: processor={MACHINES.get(machine, machine)}: must be x86-64")
     try:
         return _read(content, header[5], header[9], header[10])
-    except (struct.error, ValueError):
+    except (struct.error, ValueError, OverflowError):
         raise UserError(f"{name}: must be a whole ELF file") from None
 
 
@@ -55,7 +55,7 @@ def _read(content: bytes, at: int, size: int, count: int) -> Elf:
     segments = [SEGMENT.unpack_from(content, at + number * size) for number in range(count)]
     loaded = [(each[3], each[2], each[5]) for each in segments if each[0] == LOAD]
     interpreter = next((_text(content, each[2]) for each in segments if each[0] == INTERP), None)
-    dynamic = [entry for each in segments if each[0] == DYNAMIC for entry in _entries(content, each[2], each[5])]
+    dynamic = next((_entries(content, each[2], each[5]) for each in segments if each[0] == DYNAMIC), [])
     table = next((value for tag, value in dynamic if tag == STRTAB), None)
     if table is None:
         return Elf(interpreter, (), ())

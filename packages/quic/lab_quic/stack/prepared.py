@@ -49,7 +49,7 @@ def prepare(file: Path) -> Prepared:
         loaded = [program for program in stack.programs if gathered.program(program)]
         for place in stack.files:
             gathered.copy_all(place)
-        (gathered.target / IDENTITY_AT).mkdir()
+        (gathered.target / IDENTITY_AT).mkdir(exist_ok=True)
         for name in ("cert.pem", "key.pem"):
             (gathered.target / IDENTITY_AT / name).write_bytes((IDENTITY / name).read_bytes())
         content = json.dumps({"stack": stack.model_dump(), "loaded": loaded}, indent=1, sort_keys=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from lab_quic.stack.contract import read
 from lab_quic.stack.gather import LIBRARIES, LOADER
-from lab_quic.stack.prepared import prepare, stored
+from lab_quic.stack.prepared import IDENTITY_AT, prepare, stored
 from lab_quic.stack.senders import own
 from stack_files import written
 
@@ -208,13 +208,22 @@ def with_machine(number: int) -> bytes:
         (with_machine(9999), "server: processor=9999: must be x86-64"),
         (CAT.read_bytes()[:40], "server: must be a whole ELF file"),
         (CAT.read_bytes()[:200], "server: must be a whole ELF file"),
+        (CAT.read_bytes()[:32] + b"\xff" * 8 + CAT.read_bytes()[40:], "server: must be a whole ELF file"),
         (CAT.read_bytes().replace(b"libc.so.6\0", b"libc.so.9\0"), "server: library=libc.so.9: must be in libraries:"),
         (
             CAT.read_bytes().replace(b"libc.so.6\0", b"../so.61\0\0"),
             "library=../so.61: must be a name without a folder",
         ),
     ],
-    ids=["processor", "unknown processor", "cut header", "cut segments", "missing library", "library with a folder"],
+    ids=[
+        "processor",
+        "unknown processor",
+        "cut header",
+        "cut segments",
+        "segments beyond",
+        "missing library",
+        "library with a folder",
+    ],
 )
 def test_a_program_that_cannot_run_is_refused_in_one_line(folder: Path, content: bytes, rule: str) -> None:
     file = with_program(folder)
@@ -223,6 +232,23 @@ def test_a_program_that_cannot_run_is_refused_in_one_line(folder: Path, content:
         prepare(file)
     assert rule in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"client": "./server {address} {port} {bytes}", "files": ["ends.py", "./ends.py"]},
+        {"files": ["server", ".//server/"], "libraries": ["./"]},
+        {"files": ["."]},
+    ],
+    ids=["program and file", "program as a file", "all"],
+)
+def test_a_path_has_one_meaning_however_it_is_written(folder: Path, fields: dict[str, Any]) -> None:
+    (folder / IDENTITY_AT).mkdir()
+    (folder / IDENTITY_AT / "key.pem").write_text("another")
+    prepared = prepare(with_program(folder, **fields))
+    assert prepared.loaded == ("server",)
+    assert "PRIVATE KEY" in (prepared.files / IDENTITY_AT / "key.pem").read_text()
 
 
 def test_nothing_outside_of_the_stacks_folder_is_copied(folder: Path, tmp_path: Path, cache: Path) -> None:
