@@ -13,7 +13,7 @@ from lab.base.errors import UserError
 from lab.commands.try_own import TryRequest, _params
 from lab.evaluation.compare.comparison import TRIALS
 from lab.kernel.own import source as own_source
-from lab.kernel.own.diagnostics import Diagnostic, read_diagnostics
+from lab.kernel.own.diagnostics import BuildError, Diagnostic, read_diagnostics
 from lab.kernel.own.hints import hint_of
 from lab.kernel.own.source import OwnSource, read_source, read_sources
 from tests.own_old_names import OLD, without_hint
@@ -167,6 +167,10 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
         (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o'"),
         ("cc1: fatal error: /x: Permission denied\n", "/home/me/my_cc.c: error: /x: Permission denied"),
         ("gcc: error: no option '-f'\nmake[2]: *** Deleting file 'a.o'\n", "/home/me/my_cc.c: error: no option '-f'"),
+        (
+            "virtual memory exhausted: Cannot allocate memory\nmake[2]: *** [Makefile.build:234: my_cc.o] Error 1\n",
+            "/home/me/my_cc.c: error: virtual memory exhausted: Cannot allocate memory",
+        ),
         (f"ld: /tmp/own/b.o: in function `foo':\n/tmp/own/b.c:3: {FIRST}\n", "/home/me/b.c:3: error: multiple def"),
         (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
     ],
@@ -174,6 +178,14 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
 def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:
     (found,) = read_diagnostics(output, "/tmp/own", SOURCE)
     assert found.line.startswith(beginning)
+
+
+def test_a_complaint_without_end_is_a_line_of_bounded_length() -> None:
+    error = BuildError(
+        SOURCE.path, read_diagnostics(f"/tmp/own/my_cc.c:1:2: error: {'A' * 10**6}", "/tmp/own", SOURCE), ""
+    )
+    assert error.lines == [str(error)]
+    assert len(str(error)) < 3000
 
 
 def test_a_state_too_large_a_name_and_a_header_that_moved_have_their_hint() -> None:

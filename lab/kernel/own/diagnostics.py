@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, one_line
 from lab.kernel.own.hints import hint_of
 from lab.kernel.own.source import OwnSource
 
@@ -15,7 +15,8 @@ COMPILER = re.compile(
 )  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
 RULES = re.compile(
-    r"^(?:make(?:\[\d+\])?: \*\*\* (?!\[|Deleting )|(?:cc1|gcc): (?:[a-z ]+ )?error: )(?P<text>.*?)\.?(?:  Stop\.)?$"
+    r"^(?:make(?:\[\d+\])?: \*\*\* (?!\[|Deleting )|(?:cc1|gcc): (?:[a-z ]+ )?error: "
+    r"|(?=virtual memory exhausted|cc1: out of memory))(?P<text>.*?)\.?(?:  Stop\.)?$"
 )
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?:\*\*\* |(?=multiple def))(?P<text>.*?)\.?(?:  Stop\.)?$")
 EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
@@ -36,9 +37,9 @@ class Diagnostic:
 
     @property
     def line(self) -> str:
-        """Format it as compilers do."""
+        """Format it as compilers do; the middle of a very long one is left out."""
         numbers = [str(number) for number in (self.line_number, self.column) if number]
-        return f"{':'.join([self.file, *numbers])}: {self.kind}: {self.message}"
+        return one_line(f"{':'.join([self.file, *numbers])}: {self.kind}: {self.message}")
 
 
 class BuildError(UserError):
