@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from lab.base.errors import field_error
-from lab.schema.cca import ALGORITHM, CAUSE
+from lab.schema.cca import ALGORITHM, CAUSE, Label
 from lab.schema.load import Strict, load
 
 NAME = r"^[a-z][a-z0-9_]{0,23}$"
@@ -26,7 +26,7 @@ class Stack(Strict):
     """A stack of a user's."""
 
     name: Annotated[str, Field(pattern=NAME)]
-    version: Annotated[str, Field(min_length=1, max_length=60)]
+    version: Annotated[Label, Field(max_length=60)]  # a part of the senders' labels
     licence: Annotated[str, Field(min_length=1, max_length=100)]
     transport: Literal["quic", "udp"] = "quic"
     server: Line

@@ -136,6 +136,7 @@ def test_a_name_without_a_stack_is_refused(folder: Path, name: str, rule: str) -
     [
         ({"version": None}, "version=: must be given"),
         ({"version": 1.5}, "version=1.5: must be"),
+        ({"version": "$x$"}, "version=$x$: must"),
         ({"name": "Mine"}, "name=Mine: must"),
         ({"controls": []}, "controls="),
         ({"controls": ["cubic; rm"]}, "controls.0=cubic; rm: must"),
