@@ -10,7 +10,7 @@ from lab_whatif.segments import Segments
 
 Seconds = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-ROUND_SHARE = 0.9  # of the shortest round trip: an answer after less is that of the first copy
+ROUND_SHARE = 0.9  # of the shortest round trip until then: an answer after less is that of the first copy
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,6 @@ class _Board:
         self.highest, self.cumulative = 0, 0
         self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
         self.shortest_s = np.inf
-        self.round_s = _shortest_round_s(segments)
 
     def send(self, row: int) -> None:
         begin, end = int(self.segments.seq[row]), int(self.segments.seq[row] + self.segments.length[row])
@@ -80,8 +79,9 @@ class _Board:
         part = self.arrival_s[first:last]
         new = np.isnan(part)
         part[new] = stamp_s
-        again = self.segments.t_s[row] - self.segments.t_s[self.sent_row[first:last]] < ROUND_SHARE * self.round_s
         sent = self.sent_row[first:last]
+        round_s = self.shortest_s if self.shortest_s < np.inf else 0.0
+        again = self.segments.t_s[row] - self.segments.t_s[sent] < ROUND_SHARE * round_s
         if (fresh := new & (sent == self.row[first:last])).any():
             last_s = self.segments.t_s[sent[fresh][-1]]
             self.shortest_s = min(self.shortest_s, float(self.segments.t_s[row] - last_s))
@@ -91,13 +91,3 @@ class _Board:
         seen = ~np.isnan(self.arrival_s)
         row = self.sent_row[seen]
         return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen], self.once[seen], self.shortest_s)
-
-
-def _shortest_round_s(segments: Segments) -> float:
-    """Return the handshake's round trip, or without one that of the first data."""
-    data = np.flatnonzero(segments.data & (segments.flags & 2 > 0))
-    first = int(data[0]) if len(data) else int(np.flatnonzero(segments.data)[0])
-    later = np.flatnonzero(
-        ~segments.data & (segments.ack > segments.seq[first]) & (np.arange(len(segments.data)) > first)
-    )
-    return float(segments.t_s[later[0]] - segments.t_s[first]) if len(later) else 0.0

@@ -121,6 +121,22 @@ def test_what_was_sent_again_for_nothing_shortens_no_round_trip(tmp_path: Path) 
     assert abs(path.base_rtt_ms - RTT_MS) <= known.stamp_ms
 
 
+def test_a_handshake_that_was_sent_again_makes_no_second_copy_a_late_first_one(tmp_path: Path) -> None:
+    """Its round trip contains the second until then: by that measure any answer to a second copy is too soon."""
+    known = Known()
+    opened, answered, *others = Download(known).server
+    later = [
+        replace(frame, t_s=frame.t_s + 1, tsval=frame.tsval + 1000, tsecr=frame.tsecr + 1000)
+        for frame in (answered, *others)
+    ]
+    later[0] = replace(later[0], tsecr=answered.tsecr)
+    file = written(tmp_path / "x.pcap", [opened, answered, *later], known)
+    found = judged(file, None, [])[1]
+    assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(known.rate_mbps, rel=0.01)
+    assert found.buffer.kind == "tail"
+    assert found.buffer.bytes == pytest.approx(known.buffer_bytes, rel=0.05)
+
+
 def test_a_late_packet_is_no_backlog(tmp_path: Path) -> None:
     """A fiftieth is late by 24 ms, so that the sender does not fill the link; of 4 ms a line says that it happens."""
     idle = Known(rate_mbps=8, one_way_ms=60, late_share=0.02, late_ms=24, buffer_bytes=360_000, size_bytes=3_000_000)
