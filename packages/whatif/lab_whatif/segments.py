@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from lab_formats.reading.copies import SAME_PLACE_S, of_one_interface
-from lab_formats.reading.grain import grain_s
+from lab_formats.reading.grain import of_interfaces_s
 from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
 
@@ -51,7 +51,7 @@ class Segments:
     mss_bytes: int | None  # payload of a full segment, by the handshake
     cut: float = 0.0  # share of segments of which the capture does not hold the whole TCP header
     far_copies: float = 0.0  # share of segments that another place shows too
-    grain_s: float = 0.0  # step of the capture's clock
+    grain_s: float = 0.0  # step of the capture's clock, the coarsest of several interfaces
 
 
 def of_capture(path: Path, notes: list[str]) -> Segments:
@@ -67,7 +67,7 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     if len(connections) > 1:
         notes.append(_largest(found, share, len(connections)))
     whole = _decoded(path.name, found, share)
-    return replace(whole, cut=cut, far_copies=far / len(found), grain_s=grain_s(whole.t_s))
+    return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
 
 
 def _largest(packets: list[Packet], share: float, count: int) -> str:

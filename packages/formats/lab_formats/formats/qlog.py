@@ -17,7 +17,7 @@ from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
 from lab_formats.reading.documents import Node, counted, documents
-from lab_formats.reading.grain import coarse
+from lab_formats.reading.grain import coarse, grain_s
 from lab_formats.reading.quic_sender import LOST, METRICS, PASSED_OVER, Sender, is_of_data
 from lab_formats.reading.text import short
 
@@ -84,7 +84,7 @@ def read(path: Path) -> Recording:
         notes += _of_no_unit(path, least_ms, sender.stated_rtts)
     if (np.diff(frame["t_s"].to_numpy()) < 0).any():
         raise UserError(f"{path}: time: must not go back")
-    notes += coarse(np.unique([t_ms / 1e3 for t_ms, _, _ in events]), "log")
+    notes += coarse(grain_s(np.unique([t_ms / 1e3 for t_ms, _, _ in events])), "log")
     frame = frame.unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(pl.lit(sender.sizes.most_common(1)[0][0], pl.UInt32).alias("mss_bytes"))
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The step of a capture's or a log's clock, from the times in it."""
 
+from collections import defaultdict
+
 import numpy as np
 from numpy.typing import NDArray
 
+from lab_formats.reading.packets import Packet
+
 COARSE_S = 0.001  # a step of the clock, from which round trips show it
 FEW_TIMES = 0.2  # for each packet: a clock of 15.6 ms (Windows) whose steps are not equal
+LEAST_TIMES = 20  # of an interface: the times of fewer may have a common step by chance
 
 
 def grain_s(captured_s: NDArray[np.float64]) -> float:
@@ -19,8 +24,16 @@ def grain_s(captured_s: NDArray[np.float64]) -> float:
     return int(np.gcd.reduce(np.rint(gaps_s * 1e6).astype(np.int64))) / 1e6
 
 
-def coarse(times_s: NDArray[np.float64], whose: str) -> list[str]:
+def of_interfaces_s(packets: list[Packet]) -> float:
+    """Return the coarsest step of the clocks of a capture's interfaces, each of which has its own (pcapng)."""
+    times_s: defaultdict[int, list[float]] = defaultdict(list)
+    for packet in packets:
+        times_s[packet.interface[0]].append(packet.t_s)
+    shown = [each for each in times_s.values() if len(each) >= LEAST_TIMES]
+    return max(grain_s(np.array(each)) for each in shown or [[packet.t_s for packet in packets]])
+
+
+def coarse(step_s: float, whose: str) -> list[str]:
     """Return a note on a clock whose steps round trips show."""
-    step_s = grain_s(times_s)
     words = f"The {whose}'s clock has steps of {step_s * 1e3:g} ms: each round trip is known to one of them."
     return [words] if step_s >= COARSE_S else []

@@ -5,7 +5,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from captures_of_users import CLIENT, SERVER, Timed, download, ethernet, ip4, pcap, tcp
+from captures_of_users import CLIENT, SERVER, Timed, download, ethernet, ip4, pcap, pcapng, tcp
 
 from lab.traces import importers
 
@@ -79,6 +79,18 @@ def test_a_clock_of_coarse_steps_is_said(tmp_path: Path, step_s: float) -> None:
     file = pcap(tmp_path / "made.pcap", [(t_s // step_s * step_s, packet) for t_s, packet in download()])
     words = "The capture's clock has steps of 10 ms: each round trip is known to one of them."
     assert (words in notes(file)) == (step_s == 0.01)
+
+
+def test_the_clock_of_one_of_two_interfaces_is_coarse(tmp_path: Path) -> None:
+    """The client's packets left by one, and the server's came by the other."""
+    of_client = [packet[12:16] == download()[0][1][12:16] for _, packet in download()]
+    parts = [[each for each, own in zip(download(), of_client, strict=True) if own == mine] for mine in (True, False)]
+    ends = [
+        pcapng(tmp_path / "x", part, [(1, digits)]).read_bytes() for part, digits in zip(parts, (9, 2), strict=True)
+    ]
+    file = tmp_path / "made.pcapng"
+    file.write_bytes(b"".join(ends))
+    assert "The capture's clock has steps of 10 ms: each round trip is known to one of them." in notes(file)
 
 
 def at_an_access_point(number: int, answers_s: float) -> list[Timed]:
