@@ -33,6 +33,17 @@ def overtaken(down: Down, step_s: float) -> NDArray[np.bool_]:
     return np.asarray(sent_s < np.maximum.accumulate(sent_s) - max(MARGIN_S, 2 * step_s))
 
 
+def in_order(down: Down, step_s: float) -> Down:
+    """Return packets as they waited in the queue: one that was overtaken as long as what was sent next to it."""
+    late = overtaken(down, step_s)
+    sent_s = down.arrival_s - down.wait_s
+    others = np.flatnonzero(~late)[np.argsort(sent_s[~late], kind="stable")]
+    wait_s = np.where(late, np.interp(sent_s, sent_s[others], down.wait_s[others]), down.wait_s)
+    arrival_s = sent_s + wait_s
+    order = np.argsort(arrival_s, kind="stable")
+    return Down(arrival_s[order], wait_s[order], down.seq[order], down.end[order], down.frame_bytes[order])
+
+
 def capacity(down: Down, stamp_step_s: float, step_s: float, shift_s: float) -> pl.DataFrame:
     """Return the capacity in steps; rate_mbps is null where it is not known, and `shift_s` is the way from there.
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab_whatif.capacity import busy_gaps, capacity, overtaken
+from lab_whatif.capacity import busy_gaps, capacity, in_order, overtaken
 from lab_whatif.path import Path
 from lab_whatif.queue import Buffer, buffer_of
 
@@ -97,7 +97,8 @@ def infer(path: Path, name: str) -> Inferred:
     length_s = float(path.down.arrival_s[-1])
     most_mbps = float(table["rate_mbps"].max() or 0)  # type: ignore[arg-type]
     jitter_ms, bytes_per_ms = _jitter_ms(path), most_mbps * 1e3 / 8
-    buffer = buffer_of(path.down, base_s, bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
+    in_queue = in_order(path.down, path.step_ms / 1e3)
+    buffer = buffer_of(in_queue, base_s, bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
     if path.counted:
         buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
     return Inferred(name, path, table, buffer, jitter_ms, mss, length_s)

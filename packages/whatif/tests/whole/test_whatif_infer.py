@@ -148,6 +148,22 @@ def test_a_late_packet_is_no_backlog(tmp_path: Path) -> None:
     assert "% of the packets were overtaken" in link_lines(found, "receiver")[-1]
 
 
+@pytest.mark.parametrize(
+    ("side", "known", "blind_s"),
+    [("client", Known(late_share=0.002, late_ms=200), 0), ("server", Known(size_bytes=5_000_000), 0.02)],
+    ids=["late by 0.5 MB of the link", "ACKs without their SACK blocks for a while"],
+)
+def test_a_packet_that_was_overtaken_makes_no_larger_queue(
+    tmp_path: Path, side: str, known: Known, blind_s: float
+) -> None:
+    frames = [
+        replace(frame, sack=()) if 0 < frame.t_s - 0.5 < blind_s else frame for frame in getattr(Download(known), side)
+    ]
+    found = judged(written(tmp_path / "x.pcap", frames, known), None, [])[1].buffer
+    assert (found.kind, found.random_loss_pct) == ("tail", 0)
+    assert found.bytes == pytest.approx(150_000, rel=0.02)
+
+
 @pytest.mark.parametrize(("side", "per_s"), [("client", -5e-4), ("server", 5e-4), ("client", -2.5e-4)])
 def test_clocks_that_run_apart_are_said(tmp_path: Path, side: str, per_s: float) -> None:
     """The other end's time stamps are 5 ms off after 10 s; of 2.5 ms the bound alone has what is left of them."""
