@@ -143,8 +143,9 @@ def test_results_are_the_same_bit_for_bit_whatever_ran_where(tmp_path: Path, els
     there = lab(tmp_path / "there", "run", file, "--scheduler", elsewhere, "--no-pcap")
     assert there.returncode == 0, there.stderr
     own, other = (digests(Run(tmp_path / where / "mine" / "latest")) for where in ("here", "there"))
-    captured = [name for name in own if name.endswith(("/client.pcapng.zst", f"/{SUMS}"))]  # which names the capture
-    assert len(captured) == 4
+    of_capture = ("/client.pcapng.zst", f"/{SUMS}", ".seal")  # the last two are about the capture, too
+    captured = [name for name in own if name.endswith(of_capture)]
+    assert len(captured) == 6
     assert {name: digest for name, digest in own.items() if name not in captured} == {
         name: digest for name, digest in other.items() if name not in captured
     }

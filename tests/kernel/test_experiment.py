@@ -73,6 +73,7 @@ def test_every_trial_is_whole_and_valid_and_latest_is_the_complete_run(results: 
             "client.pcapng.zst",
             "kernel.log.zst",
             "browser.json.gz",  # thinned for the page
+            "browser.json.gz.seal",
             *(f"{table}.parquet" for table in TABLES),
         }
         assert trial.valid, trial.meta["certificate"]

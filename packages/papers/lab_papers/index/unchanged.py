@@ -53,7 +53,8 @@ def page_key(results: Path, replay_library: Path | None, notebooks: Path = NOTEB
 def _states(results: Path, notebooks: Path) -> Iterator[State]:
     for run in {file.parent.resolve() for file in results.glob("*/*/run.json")}:
         yield from map(_state, run.glob("run.json*"))
-        yield from (each for each in _below(run / "trials") if not each[0].endswith(PACKED))  # made by the page itself
+        stored = _below(run / "trials")
+        yield from (each for each in stored if not Path(each[0]).name.startswith(PACKED))  # made by the page itself
     for file in [*notebooks.glob("*.py"), *(file for read in READ for file in results.glob(read))]:
         yield _state(file)
     named = [Path(value) for name, value in os.environ.items() if name.startswith("LAB_") and name not in NOT_READ]

@@ -19,7 +19,7 @@ from lab_papers.evaluation.recorded.download import Download, emulated, recorded
 from lab_papers.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
 from lab_papers.evaluation.recorded.rate import rate
 
-from lab.evaluation.compare.measures import values
+from lab.evaluation.compare.measures import ranked_by, values
 from lab.evaluation.compare.ranks import holm, pairs, places
 from lab.evaluation.compare.sequential import Looks, hopeless, level, looks, one_look, rejects
 from lab.evaluation.short_flows import costs, short_flows
@@ -174,7 +174,7 @@ def two_downloads(tmp_path: Path) -> Stored:
 
 def test_two_downloads_at_a_time_are_compared_as_approved(two_downloads: Stored) -> None:
     table = flows(two_downloads).with_columns(cs.float().round_sig_figs(6)).write_csv()
-    harm = [f"{name}: {short(found)}" for name, found in values(two_downloads).items()]
+    harm = [f"{name}: {short(found)}" for name, found in values(two_downloads, ranked_by(two_downloads)).items()]
     assert_approved("two-downloads.txt", [*table.splitlines(), *harm])
 
 

@@ -127,9 +127,9 @@ def test_rows_stand_in_the_order_of_the_sentences(page: Path) -> None:
     assert [row.kind for row in whole.rows] == [each.kind for each in sentences(whole)]
 
 
-def newer_run(results: Path, trials: int) -> Path:
+def newer_run(results: Path, trials: int, senders: tuple[str, ...] = ("search", "cubic")) -> Path:
     """Store a newer run of the scenario, with so many trials of each sender, and make it the latest."""
-    made = store_run(results / "made", trials, name="geo", senders=("search", "cubic"))
+    made = store_run(results / "made", trials, name="geo", senders=senders)
     shutil.move(made, results / "geo" / "20260102T000000Z")
     shutil.rmtree(results / "made")
     (results / "geo" / "latest").unlink()
@@ -148,13 +148,14 @@ def test_a_smaller_run_does_not_replace_a_fuller_one_and_is_named(results: Path)
     ]
 
 
-def test_a_newer_run_with_another_duration_does_not_replace_one_of_the_scenario(results: Path) -> None:
+def test_a_newer_run_with_another_duration_does_not_replace_one_of_the_scenario(tmp_path: Path) -> None:
     scenario = load_scenario("geo")[1].model_dump()
-    older = (results / "geo" / "latest").resolve()
+    older = store_run(tmp_path, 2, name="geo", senders=tuple(scenario["ccas"]))
+    (older.parent / "latest").symlink_to(older.name)
     decisive = {field: scenario[field] for field in DECISIVE}
     change(older, scenario=decisive)
-    change(newer_run(results, 3), scenario=decisive | {"duration_s": 5})
-    (shown,), _, newer = fullest(results)
+    change(newer_run(tmp_path, 3, tuple(scenario["ccas"])), scenario=decisive | {"duration_s": 5})
+    (shown,), _, newer = fullest(tmp_path)
     assert shown.run.path == older
     assert newer == [
         "geo: its latest run, 20260102T000000Z, has another link, duration, seed or senders than the run of "

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ack_logs import Gateway, download, text, written
+from lab_papers.evaluation import kept
 from lab_papers.evaluation.write import write_all
 from lab_papers.index import write
 from lab_papers.index.evaluation import evaluation
@@ -75,7 +76,7 @@ def test_results_of_one_scenario_of_ones_own_have_a_page(tmp_path: Path, without
 def test_a_table_of_the_evaluation_that_is_cut_short_is_reported(results: Path, tmp_path: Path) -> None:
     (results / "evaluation").mkdir()
     (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
-    sign(results / "evaluation" / "claims.parquet")
+    kept.sign(results / "evaluation")
     assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()
     assert evaluation(results, "status") is None
 
