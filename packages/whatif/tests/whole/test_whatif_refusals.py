@@ -5,11 +5,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from lab_formats.reading.copies import counted_once
-from lab_formats.reading.packets import packets_of
+from changed_frames import both, later, twice
 from lab_whatif.evidence import items
 from lab_whatif.judged import judged
 from lab_whatif.refuse import for_others
@@ -19,7 +17,6 @@ from whatif_captures import ACK, MSS, START_NS, SYN, Download, Frame, Known, mer
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
-from lab.traces import importers
 
 BULK = Known()
 Spoil = Callable[[list[Frame]], list[Frame]]
@@ -37,17 +34,6 @@ def without_acks(frames: list[Frame]) -> list[Frame]:
     acks = [frame for frame in frames if not frame.length and not frame.flags & SYN]
     dropped = {id(frame) for frame in acks[1::9]}
     return [frame for frame in frames if id(frame) not in dropped]
-
-
-def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
-    """Set the capture's clock once."""
-    return [replace(each, t_s=each.t_s + (by_s if each.t_s > since_s else 0)) for each in frames]
-
-
-def twice(frames: list[Frame], after_s: float, every: int = 1) -> list[Frame]:
-    """Show packets at a second place too."""
-    copies = [replace(each, t_s=each.t_s + after_s) for each in frames[::every]]
-    return sorted([*frames, *copies], key=lambda each: each.t_s)
 
 
 def again(frames: list[Frame]) -> list[Frame]:
@@ -180,56 +166,6 @@ def test_a_download_that_the_link_did_not_limit_is_refused(tmp_path: Path, side:
     file = written(tmp_path / "x.pcap", getattr(Download(known), side), known)
     with pytest.raises(UserError, match=line):
         judged(file, None, [])
-
-
-@pytest.mark.parametrize(("after_s", "every"), [(1e-5, 1), (1e-5, 3), (0.003, 1), (0.05, 3)])
-def test_copies_of_data_count_once_in_the_rate(tmp_path: Path, bulk: Download, after_s: float, every: int) -> None:
-    once = importers.read(written(tmp_path / "once.pcap", bulk.client, BULK)).frame["rate_down_mbps"]
-    found = importers.read(written(tmp_path / "twice.pcap", twice(bulk.client, after_s, every), BULK))
-    assert found.frame["rate_down_mbps"][: len(once)].to_list() == once.to_list()
-    assert any("are copies of others: each is counted once" in note for note in found.notes)
-
-
-def both(first: list[Any], second: list[Any]) -> list[Any]:
-    return sorted([*first, *second], key=lambda each: each.t_s)
-
-
-@pytest.mark.parametrize(("stamps", "late_s"), [(True, 0.0), (True, 5.0), (False, 0.0)])
-def test_of_both_ends_in_one_file_no_round_trip_is_seen(
-    tmp_path: Path, bulk: Download, stamps: bool, late_s: float
-) -> None:
-    """The ACKs of the second end stand twice, too; its clock may be another."""
-    once = importers.read(written(tmp_path / "once.pcap", bulk.server, BULK, stamps=stamps)).frame
-    frames = both(bulk.client, later(bulk.server, -1, late_s))
-    found = importers.read(written(tmp_path / "both.pcap", frames, BULK, stamps=stamps))
-    assert sum(found.frame["rate_up_mbps"]) == pytest.approx(sum(once["rate_up_mbps"]), rel=0.02)
-    assert found.frame["rtt_ms"].null_count() == found.frame.height
-    assert any("for the capture shows two places" in note for note in found.notes)
-
-
-def test_of_two_captures_of_one_way_one_counts(tmp_path: Path, bulk: Download) -> None:
-    """Both ends' pcapng files, merged: what one alone shows was lost, or merged by a network card."""
-    client, server = (
-        [each._replace(interface=(number, 0)) for each in packets_of(written(tmp_path / "x.pcap", end, BULK), [])]
-        for number, end in enumerate((bulk.client, merged(bulk.server, 20)))
-    )
-    assert counted_once(both(client, server))[0] == server
-
-
-def test_acks_whose_sack_blocks_are_cut_are_no_copies(tmp_path: Path, bulk: Download) -> None:
-    whole = importers.read(written(tmp_path / "whole.pcap", bulk.client, BULK)).frame
-    cut = importers.read(written(tmp_path / "cut.pcap", bulk.client, BULK, snap=68)).frame
-    assert cut["rate_up_mbps"].to_list() == whole["rate_up_mbps"].to_list()
-
-
-@pytest.mark.parametrize("side", ["client", "server"])
-@pytest.mark.parametrize("every", [1, 3])
-def test_copies_at_one_place_change_nothing(tmp_path: Path, bulk: Download, side: str, every: int) -> None:
-    frames = getattr(bulk, side)
-    once = judged(written(tmp_path / "once.pcap", frames, BULK), None, [])[1]
-    found = judged(written(tmp_path / "twice.pcap", twice(frames, 1e-5, every), BULK), None, [])[1]
-    assert found.capacity.equals(once.capacity)
-    assert found.buffer.bytes == once.buffer.bytes
 
 
 def test_a_stamp_that_is_no_whole_step_hides_no_step(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from changed_frames import later
 from lab_whatif.judged import judged
-from test_whatif_refusals import later, thinned
+from test_whatif_refusals import thinned
 from whatif_captures import Download, Frame, Known, merged, written
 
 from lab.base.errors import UserError
