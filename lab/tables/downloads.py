@@ -55,7 +55,9 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
 def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | None:
     """Return why a download of a size has neither its bytes nor its time: iperf3's error; None where all are whole."""
     for request, record, found in zip(plan["flows"], node["downloads"], measured, strict=True):
-        if record["iperf3_error"] and _lasted_s(record) < min(request["duration_s"], found["seconds"]):
+        # The first is shorter than its time where it is whole; a rival also where the first has ended.
+        most_s = request["duration_s"] if found["flow"] == FLOW else min(request["duration_s"], found["seconds"])
+        if record["iperf3_error"] and _lasted_s(record) < most_s <= found["seconds"]:
             return str(record["iperf3_error"])
     return None
 

@@ -117,15 +117,22 @@ def test_a_download_that_is_whole_survives_that_iperf3_cannot_exchange_results()
 
 
 @pytest.mark.parametrize(
-    ("seconds", "lasted_s", "failed"), [(4.0, 9.0, False), (30.0, 30.0, False), (30.0, 9.0, True), (28.5, 9.0, True)]
+    ("flow", "seconds", "lasted_s", "failed"),
+    [
+        (1, 4.0, 9.0, False),
+        (1, 10.0, 9.99, False),  # a client over QUIC ends with its last byte
+        (1, 30.0, 30.0, False),
+        (1, 30.0, 9.0, True),
+        (2, 28.5, 9.0, True),
+    ],
 )
 def test_a_client_that_ended_with_neither_its_bytes_nor_its_time_fails_the_trial(
-    seconds: float, lasted_s: float, failed: bool
+    flow: int, seconds: float, lasted_s: float, failed: bool
 ) -> None:
     """`seconds` is the download's length: its time, that of a late rival, or until its bytes were there."""
     plan: Any = {"flows": [{"duration_s": 30, "size_bytes": SIZE_BYTES}]}
     node: Any = {"downloads": [{"data_ns": 0, "until_ns": round(lasted_s * 1e9), "iperf3_error": "iperf3: gone"}]}
-    measured: Any = [{"seconds": seconds}]
+    measured: Any = [{"flow": flow, "seconds": seconds}]
     assert downloads.failure(plan, node, measured) == ("iperf3: gone" if failed else None)
 
 
