@@ -62,3 +62,14 @@ def _published(profile: str) -> list[dict[str, Any]]:
         {"cca": "search", "source": "thesis, table 5.3", "chokepoint_pct": search_pct},
         {"cca": "cubic", "source": "thesis, table 5.3", "chokepoint_pct": hystart_pct},
     ]
+
+
+TWO = ("search", "cubic")
+
+
+def of_link(results: Path, name: str) -> Stored:
+    """Store a run of two trials of SEARCH and CUBIC over one of the links."""
+    title, link = LINKS[name]
+    run = store_run(results, 2, name=name, link=link, senders=TWO)
+    change(run, scenario={"profile": name}, profile={"title": title})
+    return Stored.of(Run(run))

@@ -15,6 +15,7 @@ from lab.base.cache import DONE, MARKER, publish, use_lock_of
 from lab.commands.clean import KEPT, tidy
 from lab.images import image
 from tests.command import lab, refused
+from tests.deep_folders import deepened
 
 USE = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1]))"
 MADE = """\
@@ -203,12 +204,6 @@ def test_nothing_is_removed_behind_a_link_in_a_strangers_run(cache: Path) -> Non
 def test_a_draft_of_any_depth_is_removed(cache: Path) -> None:
     draft = stored(cache.parent / "results", "geo", "{}") / "trials" / ".x.draft"
     draft.mkdir()
-    depth = os.open(draft, os.O_RDONLY)
-    for _ in range(3000):
-        os.mkdir("d", dir_fd=depth)
-        inner = os.open("d", os.O_RDONLY, dir_fd=depth)
-        os.close(depth)
-        depth = inner
-    os.close(depth)
+    deepened(draft, 3000)
     list(tidy(with_cache=False))
     assert not draft.exists()

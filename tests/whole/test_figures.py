@@ -39,9 +39,9 @@ from lab.schema.cca import load_ccas
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.first_screen import LINKS
+from tests.first_screen import TWO, of_link
 from tests.slow_start_model import BINS, download
-from tests.stored_run import change, store_run
+from tests.stored_run import store_run
 
 SEARCH = Sender.from_stanza(cast("Stanza", load_ccas()["search"].model_dump()))
 FOLDERS = (LAB / "figures", *REPO.glob("packages/*/lab_*/figures"))
@@ -209,9 +209,6 @@ def test_each_colour_has_its_dark_one_and_paper_stays_light() -> None:
     assert '.plate [style*="fill: #0072b2"]' in css()
 
 
-SENDERS = ("search", "cubic")
-
-
 @pytest.fixture(scope="module")
 def geo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     return of_link(tmp_path_factory.mktemp("geo"), "geo-viasat")
@@ -220,13 +217,6 @@ def geo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 @pytest.fixture(scope="module")
 def leo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     return of_link(tmp_path_factory.mktemp("leo"), "leo-starlink")
-
-
-def of_link(results: Path, name: str) -> Stored:
-    title, link = LINKS[name]
-    run = store_run(results, 2, name=name, link=link, senders=SENDERS)
-    change(run, scenario={"profile": name}, profile={"title": title})
-    return Stored.of(Run(run))
 
 
 def marks(drawn: Figure, panel: int, face: str | None = None) -> list[tuple[float, float]]:
@@ -242,7 +232,7 @@ def test_each_trial_and_the_mean_of_each_sender_are_marked_at_their_values(geo: 
     assert set(zip(table["wait_ms"], table["throughput_mbps"], strict=True)) <= set(shown)
     means = table.group_by("cca").mean()
     assert set(zip(means["wait_ms"], means["throughput_mbps"], strict=True)) <= set(shown)
-    assert len(shown) == table.height + len(SENDERS)
+    assert len(shown) == table.height + len(TWO)
 
 
 def test_less_delay_is_at_the_right(geo: Stored) -> None:

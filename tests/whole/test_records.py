@@ -18,6 +18,7 @@ from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.errors import UserError
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
+from tests.deep_folders import deepened
 from tests.processors import ALL, bound_to
 
 MOST_BYTES = 1 << 20
@@ -114,13 +115,7 @@ def test_a_sparse_file_of_100_gb_is_refused_before_it_is_copied(room: Path, fold
 
 
 def test_folders_in_folders_without_end_are_refused_and_removed(room: Path, folder: Path) -> None:
-    here = os.open(room, os.O_RDONLY)
-    for _ in range(300):
-        os.mkdir("deep", dir_fd=here)
-        inner = os.open("deep", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = inner
-    os.close(here)
+    deepened(room, 300)
     with pytest.raises(TrialError, match=r"must be at most 8 folders deep$"):
         take(room, folder, MOST_BYTES)
     remove(room)

@@ -11,30 +11,10 @@ from lab_papers.figures.replayed import replayed_bins
 
 from lab.base.errors import UserError
 from lab.judge.rules import truth
-from lab.judge.stored import Stored
 from lab.tables.link_capacity import LinkCapacity
-from lab.tables.stored_run import Run
 from tests import slow_start_model as model
+from tests.first_screen import TWO, of_link
 from tests.slow_start_model import download
-from tests.stored_run import change, store_run
-
-SENDERS = ("search", "cubic")
-
-
-@pytest.fixture(scope="module")
-def geo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
-    return of_link(tmp_path_factory.mktemp("geo"), "geo-viasat")
-
-
-@pytest.fixture(scope="module")
-def leo(tmp_path_factory: pytest.TempPathFactory) -> Stored:
-    return of_link(tmp_path_factory.mktemp("leo"), "leo-starlink")
-
-
-def of_link(results: Path, name: str) -> Stored:
-    run = store_run(results, 2, name=name, senders=SENDERS)
-    change(run, scenario={"profile": name})
-    return Stored.of(Run(run))
 
 
 def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
@@ -48,16 +28,18 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
     assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
 
 
-def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(geo: Stored) -> None:
+def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(tmp_path: Path) -> None:
+    geo = of_link(tmp_path, "geo-viasat")
     drawing = two_runs.draw([geo, geo])
     assert drawing
-    assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(SENDERS)
+    assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(TWO)
     solid, dashed = drawing.figure.axes[0].lines
     assert np.array_equal(np.asarray(solid.get_xydata()), np.asarray(dashed.get_xydata()))
     assert solid.get_linestyle() != dashed.get_linestyle()
 
 
-def test_only_two_runs_of_one_link_are_laid_over_each_other(geo: Stored, leo: Stored) -> None:
+def test_only_two_runs_of_one_link_are_laid_over_each_other(tmp_path: Path) -> None:
+    geo, leo = (of_link(tmp_path, name) for name in ("geo-viasat", "leo-starlink"))
     for runs in ([], [geo], [geo, leo], [geo] * 3):
         with pytest.raises(UserError, match="must be two runs of one link"):
             two_runs.draw(runs)
