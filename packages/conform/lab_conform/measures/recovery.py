@@ -8,6 +8,7 @@ from lab_conform.measures.window import opened_s
 from lab_conform.view import View
 
 REDUCING = ("recovery", "loss", "cwr")
+LEAST_THRESHOLD_PKTS = 2  # RFC 5681, equation (4)
 
 
 def threshold_ratio(view: View, number: int = 1) -> float:
@@ -20,6 +21,12 @@ def threshold_error_pkts(view: View, factor: float, number: int = 1) -> float:
     """Return how far the threshold lies from a share of the window before, in whole segments."""
     row = _reduced(view, number)
     return float(abs(view.ssthresh_pkts[row + 1] - np.floor(factor * view.cwnd_pkts[row])))
+
+
+def threshold_above_pkts(view: View, factor: float, number: int = 1) -> float:
+    """Return how far the threshold lies above a share of the window before, or above two segments; below 0: under it."""
+    row = _reduced(view, number)
+    return float(view.ssthresh_pkts[row + 1] - max(np.floor(factor * view.cwnd_pkts[row]), LEAST_THRESHOLD_PKTS))
 
 
 def threshold_pkts(view: View, number: int = 1) -> float:

@@ -71,6 +71,15 @@ def test_a_failure_ends_with_status_one_and_a_page_with_its_figure(tmp_path: Pat
     assert "<svg" in (out / cell).read_text()
 
 
+@pytest.mark.parametrize(("lowered", "outcome"), [("cwnd * 2 / 5", "passed"), ("cwnd * 7 / 10", "failed")])
+@pytest.mark.parametrize("case", ["halving", "timeout-threshold"])
+def test_the_threshold_after_a_loss_is_at_most_half(case: str, lowered: str, outcome: str, tmp_path: Path) -> None:
+    source = (REPO / "packages/conform/mutants/reno.c").read_text()
+    (tmp_path / "mine.c").write_text(source.replace("cwnd >> 1", lowered))
+    (verdict,) = run(Request(str(tmp_path / "mine.c"), case=f"rfc5681-6928/{case}"), QUIET)
+    assert verdict.outcome == outcome
+
+
 def test_a_source_that_does_not_build_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.c").write_text("int x = ;\n")
     with pytest.raises(UserError, match=r"mine\.c"):

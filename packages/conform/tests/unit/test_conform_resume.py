@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures of Careful Resume and of completion over a trial made by hand: ten ACKs, a jump, a loss, a retreat."""
+"""Measures of Careful Resume, of a threshold and of completion over a trial made by hand: ten ACKs, a jump, a loss, a retreat."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -67,6 +67,9 @@ RETREAT = [150, 40, 30, 30, 30, 30]
         ("window_over_flight_pkts", {"plus_rtts": 1.0}, 50),
         ("growth_after_jump", {"from_rtts": 1.0, "to_rtts": 1.1}, 1),
         ("growth_in_retreat_pkts", {}, 0),
+        ("threshold_above_pkts", {"factor": 0.5}, 30 - 75),
+        ("threshold_above_pkts", {"factor": 0.1}, 30 - 15),
+        ("threshold_above_pkts", {"factor": 0.01}, 30 - 2),
         ("completion_s", {"size_mb": 0.05}, JUMP_S + 0.0995),
     ],
 )
