@@ -206,7 +206,7 @@ def test_a_kernel_whose_programs_have_no_turn_is_ended_long_before_its_processor
     shutil.copy("/bin/sh", room / "linux")
     loops, turns = "while :; do :; done", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); (:); done; echo the end"
     with pytest.raises(
-        TrialError, match="^virtual kernel: a hook does not return: no program ran for 1 s of processor"
+        TrialError, match=r"^virtual kernel: a hook does not return: no program ran for 1 s of processor"
     ):
         Watched([str(room / "linux"), "-c", loops], [room], Limits(600, 10, MOST_BYTES, 1)).run()
     assert (
