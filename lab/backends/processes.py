@@ -26,6 +26,15 @@ def cpu_s(pid: int) -> float:
     return (int(fields[12]) + int(fields[13])) / TICKS if fields else 0.0
 
 
+def waits(pid: int) -> int:
+    """Return how often a process has waited; a virtual kernel does whenever one of its programs runs."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return int(text.partition("\nvoluntary_ctxt_switches:")[2].partition("\n")[0] or 0)
+
+
 def whole_cpu_s(pid: int) -> float:
     """Return the processor time of a process, of its descendants, and of those that have ended."""
     children = _children()

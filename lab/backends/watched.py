@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from lab.backends.pace import slowness
-from lab.backends.processes import cpu_s, kernel_process, whole_cpu_s
+from lab.backends.processes import cpu_s, kernel_process, waits, whole_cpu_s
 from lab.backends.records import TrialError, require_few
 from lab.base import sandbox
 from lab.base.processes import on_one_processor
@@ -25,6 +25,7 @@ OWN_BYTES = 1 << 30  # of memory, besides the guest's
 GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
 FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first ones, and the last ones
 END_S = 10.0  # for a sandbox to end its processes
+STUCK, LEAST_STUCK_S = 0.1, 20.0  # of the processor time that it may take, without a turn of its programs
 LAST_WORDS_S = 2.0  # for a kernel to print where it was
 
 
@@ -64,6 +65,7 @@ class Watched:
     ) -> None:
         self.rooms, self.limits, self.channel = rooms, limits, channel
         self.console = bytearray()
+        self.turn = 0, 0.0  # how often the kernel has waited, and the processor time at which that was first seen
         self.largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
         self.command = [*limited(self.largest), *command]
 
@@ -135,8 +137,7 @@ class Watched:
     def _require_progress(self, pid: int, console: IO[bytes]) -> None:
         """Raise TrialError where the kernel has taken too much processor time; it first prints where it is."""
         kernel = kernel_process(pid)
-        used_s = whole_cpu_s if self.limits.programs else cpu_s
-        if kernel is None or not _exceeds(used_s(kernel), self.limits.processor_s):
+        if kernel is None or not (endless := self._endless(kernel)):
             return
         os.kill(kernel, signal.SIGSEGV)  # User Mode Linux takes it for a fault of its own: registers, call trace, panic
         end_s = time.monotonic() + LAST_WORDS_S
@@ -144,7 +145,22 @@ class Watched:
             select.select([console], [], [], end_s - time.monotonic())
             if not self._read(console):
                 break
-        raise NoEnd(f"virtual kernel: no end after {self.limits.processor_s:.0f} s of processor time")
+        raise NoEnd(f"virtual kernel: {endless} s of processor time")
+
+    def _endless(self, kernel: int) -> str:
+        """Return what takes too much processor time; nothing where nothing does."""
+        most_s = self.limits.processor_s
+        used_s = whole_cpu_s if self.limits.programs else cpu_s
+        if _exceeds(used_s(kernel), most_s):
+            return f"no end after {most_s:.0f}"
+        own_s, turns, stuck_s = cpu_s(kernel), waits(kernel), max(LEAST_STUCK_S, STUCK * most_s)
+        if turns != self.turn[0]:
+            self.turn = turns, own_s
+        return (
+            f"a hook does not return: no program ran for {stuck_s:.0f}"
+            if _exceeds(own_s - self.turn[1], stuck_s)
+            else ""
+        )
 
     def _read(self, console: IO[bytes]) -> bool:
         """Read what has been printed; return whether there may be more."""

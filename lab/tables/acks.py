@@ -22,7 +22,11 @@ UNSAID = "null where a stack's qlog does not say"
 ACKS: Columns = {
     **TRACED,
     "cwnd_pkts": Column(pl.UInt32, "congestion window"),
-    "ssthresh_pkts": Column(pl.UInt32, "slow start threshold; null while there is none"),
+    "ssthresh_pkts": Column(  # of tcp_current_ssthresh()
+        pl.UInt32,
+        "slow start threshold, of a kernel's sender at least 3/4 of the window but in CWR and recovery; "
+        "null while there is none",
+    ),
     "srtt_ms": Column(pl.Float64, f"smoothed round trip; {UNSAID}"),
     "snd_una_bytes": Column(
         pl.Int64, f"first byte that is not acknowledged, counted from the SYN, without wraps; {UNSAID}"

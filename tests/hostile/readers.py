@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from unittest import mock
@@ -23,10 +24,12 @@ from lab_course.submission import Submission
 from lab_quic.log import Clock, read_client, read_server
 from lab_quic.qlog import sent_ms
 from lab_quic.stack.qlog import read as read_qlog
+from lab_quic.stack.senders import own as senders_of_stack
 from lab_quic.stack.tables import Reported, timed
 from lab_quic.stream import Received
 from lab_whatif.command import Request, answer
 from rich.console import Console
+from stack_files import ENDS
 
 from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
@@ -165,6 +168,16 @@ def whatif(file: Path) -> None:
         answer(Request(file, None, None, None, "internal", Path(folder) / "out", 1), Console(quiet=True))
 
 
+def stack(file: Path) -> None:
+    """Read it beside its programs, gather them, and plan a trial of each of its senders."""
+    shutil.copyfile(ENDS, file.parent / "ends.py")
+    shutil.copy(str(shutil.which("cat")), file.parent / "server")
+    known, drawn = _geo()
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"LAB_CACHE": folder}):
+        for sender in senders_of_stack(str(file)).values():
+            make_plan(replace(known, ccas={sender.name: sender}), sender, drawn)
+
+
 def stack_qlog(file: Path) -> None:
     """Read the qlog of a stack's server into tables."""
     read = Reported(timed(read_qlog(file, "mine: qlog"), 0.25), 1472)
@@ -268,6 +281,7 @@ READERS: dict[str, Reader] = {
     "numbers.json": numbers,
     "quic-server.log": quic_server,
     "quic-client.log": quic_client,
+    "stack": stack,
     "stack.sqlog": stack_qlog,
     "server.qlog": own_qlog,
     **{name: record_of(name) for name in LEFT},

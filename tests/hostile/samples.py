@@ -21,6 +21,7 @@ from lab_break.space import load_bounds
 from lab_conform.case import FOLDER as CASES
 from lab_course.answers import NOTEBOOK
 from quic_logs import event as qlog_event
+from stack_files import TINY
 from test_import_capture import download
 from test_import_capture import written as capture
 from test_import_fuzz import SMALL
@@ -141,6 +142,12 @@ bin\t5000\t14480\t18446744073709551615\t1\t20\t3\t100\t90\t500\t7
 exit\t5000\t14480\t14480\t20\tsearch
 lost\t5000\t2
 """
+COMPILED = {
+    "server": "./server --listen {address}:{port} --cc {cca} --cert {cert} --key {key} --qlog {qlog} -n {datagram}",
+    "environment": {"LOG": "{qlog}/a {stack}"},
+    "libraries": ["."],
+    "causes": {"stops": "hystartpp"},
+}
 ENDS = ("sent", "received")
 QUIC_CLIENT = "sent\t1\t60\ngot\t2\t1280\npiece\t0\t1200\ngot\t3\t1280\npiece\t1200\t1200\nsent\t4\t60\n"
 
@@ -175,6 +182,7 @@ DOCUMENTS: dict[str, Documents] = {
     "numbers.json": lambda: [_numbers()],
     "find.json": lambda: [_find()],
     "notebook.ipynb": lambda: [{"cells": [ANSWERED]}],
+    "stack": lambda: [TINY, {**TINY, **COMPILED}],
     "stack.sqlog": lambda: [json.loads(document(events)) for events in (BY_THRESHOLD, BY_LOSS, BY_STATE)],
     **{name: partial(list, (content,)) for name, content in LEFT.items()},
     "run.json": lambda: [json.loads(_stored()["run.json"])],

@@ -152,6 +152,12 @@ PLAIN = """\
 /tmp/own/my_cc.c:9:1: note: in expansion of macro 'other'
 """
 FIRST = "multiple definition of `foo'; /tmp/own/a.o:/tmp/own/a.c:14: first defined here"
+NO_C = """\
+In file included from /tmp/own/my_cc.c:3:
+/tmp/own/a.txt:1:1: error: unknown type name 'Notes'
+/tmp/own/a.txt:1:10: error: expected '=', ',', ';', 'asm' or '__attribute__' before 'my'
+/tmp/own/a.txt:5:6: warning: missing terminating ' character
+"""
 NO_SOURCE = """\
 make[3]: *** No rule to make target '/tmp/own/none.o', needed by '/tmp/own/'.  Stop.
 make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
@@ -173,6 +179,10 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
         ),
         (f"ld: /tmp/own/b.o: in function `foo':\n/tmp/own/b.c:3: {FIRST}\n", "/home/me/b.c:3: error: multiple def"),
         (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
+        (
+            NO_C,
+            "/home/me/a.txt:1:1: error: unknown type name 'Notes' (/home/me/my_cc.c:3 takes this file in: it must be",
+        ),
     ],
 )
 def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:

@@ -3,6 +3,7 @@
 
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -196,6 +197,21 @@ REMOVED = "cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M
 def test_a_kernel_that_passes_a_limit_is_ended(room: Path, script: str, seconds: float, line: str) -> None:
     with pytest.raises(TrialError, match=rf"^{line}$"):
         watch(room, script.format(room=room), seconds)
+
+
+def test_a_kernel_whose_programs_have_no_turn_is_ended_long_before_its_processor_time_is_over(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched, "LEAST_STUCK_S", 1.0)
+    shutil.copy("/bin/sh", room / "linux")
+    loops, turns = "while :; do :; done", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); (:); done; echo the end"
+    with pytest.raises(
+        TrialError, match=r"^virtual kernel: a hook does not return: no program ran for 1 s of processor"
+    ):
+        Watched([str(room / "linux"), "-c", loops], [room], Limits(600, 10, MOST_BYTES, 1)).run()
+    assert (
+        Watched([str(room / "linux"), "-c", turns], [room], Limits(600, 10, MOST_BYTES, 1)).run().stdout == "the end\n"
+    )
 
 
 def test_a_slow_machine_has_more_time(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:

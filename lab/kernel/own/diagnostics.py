@@ -20,6 +20,8 @@ RULES = re.compile(
 )
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?:\*\*\* |(?=multiple def))(?P<text>.*?)\.?(?:  Stop\.)?$")
 EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
+TAKEN_IN = re.compile(r"^In file included from (?P<file>[^\s:]+):(?P<line>\d+)[:,]")
+C_FILE = re.compile(r"\.[chS]$")
 GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
 ASSEMBLY = re.compile(r"/tmp/cc\w+\.s$")  # what the compiler made of a source
 FLAG = re.compile(r" \[(?:-W[\w=+-]+(?:,-W[\w=+-]+)*)\]$")
@@ -52,10 +54,23 @@ class BuildError(UserError):
 
 
 def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnostic]:
-    """Read the output of make in `place`, with the user's own paths; each complaint once."""
+    """Read the output of make in `place`, with the user's own paths; each complaint once.
+
+    Of a file that is taken in and has no name of C's, the first error says so, and what follows from it is left out.
+    """
     found: list[Diagnostic] = []
+    by, others = "", set[str]()
     for line in output.splitlines():
-        if each := _compiler(line, place, source) or _modpost(line, place, source.path) or _rules(line, place, source):
+        if match := TAKEN_IN.match(line):
+            by = f"{_own_path(match['file'], place, source.folder)}:{match['line']}"
+        elif (
+            each := _compiler(line, place, source) or _modpost(line, place, source.path) or _rules(line, place, source)
+        ):
+            if each.file in others:
+                continue
+            if by and each.line_number and each.kind == "error" and not C_FILE.search(each.file):
+                others.add(each.file)
+                each = replace(each, message=f"{each.message} ({by} takes this file in: it must be C)")
             found.append(each)
         elif found and (note := EXPANSION.match(line)):
             found[-1] = _expanded(found[-1], note, place, source.folder)

@@ -40,11 +40,14 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
         yield counts
     finally:
         time.sleep(FLUSH_S)  # what a stopped dumpcap has not been handed is lost, and counted nowhere
+        early = process.poll() is not None  # its closing count would be whole, too
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
         process.kill()  # one that does not end has no closing count
     counts.update(read_counts(log.read_text()))
+    if early:
+        raise NodeError("dumpcap: ended before the traffic: must capture all of it")
     log.unlink()
 
 

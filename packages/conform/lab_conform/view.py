@@ -64,7 +64,7 @@ class View:
 
     @cached_property
     def ssthresh_pkts(self) -> Floats:
-        """Return the threshold before each ACK; infinite where there is none."""
+        """Return the threshold before each ACK, as the table has it; infinite where there is none."""
         return self.acks["ssthresh_pkts"].cast(pl.Float64).fill_null(np.inf).to_numpy()
 
     @cached_property

@@ -17,6 +17,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -79,7 +80,7 @@ def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
     if how == "silent":
         time.sleep(100)
     if how in MEANWHILE and not os.fork():
-        time.sleep(2.2)
+        time.sleep(3.3 if how == "ends_capture" else 2.2)  # late: what came until then would do as a download
         MEANWHILE[how]()
         os._exit(0)
     if how in MEANWHILE:
@@ -105,11 +106,11 @@ def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
                 file.write("x" * 10_000_000)
 
 
-def stop_the_capture() -> None:
-    """Stop dumpcap, so that it does not end when it should."""
+def signal_the_capture(number: int) -> None:
+    """Stop dumpcap, so that it does not end when it should, or end it before."""
     for each in Path("/proc").glob("[0-9]*"):
         if (each / "comm").read_text() == "dumpcap\n":
-            os.kill(int(each.name), signal.SIGSTOP)
+            os.kill(int(each.name), number)
 
 
 def set_the_date() -> None:
@@ -117,7 +118,11 @@ def set_the_date() -> None:
     time.clock_settime(time.CLOCK_REALTIME, time.time() + 0.02)
 
 
-MEANWHILE: dict[str, Callable[[], None]] = {"stops_capture": stop_the_capture, "sets_date": set_the_date}
+MEANWHILE: dict[str, Callable[[], None]] = {
+    "stops_capture": partial(signal_the_capture, signal.SIGSTOP),
+    "ends_capture": partial(signal_the_capture, signal.SIGINT),
+    "sets_date": set_the_date,
+}
 
 
 def cycles() -> int:

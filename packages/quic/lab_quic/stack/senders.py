@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
-from lab.base.named_files import by_name, shown
+from lab.base.named_files import by_name
 from lab.schema.cca import Cca, load_senders, looks
 from lab_quic.stack.prepared import Prepared, prepare
 
@@ -20,7 +20,7 @@ SUFFIX = ".yml"
 def own(name: str) -> dict[str, Cca]:
     """Return the senders of a stack's file by control; none where the name is of no such file."""
     file = file_of(name)
-    return senders_of(prepare(file)) if file else {}
+    return senders_of(prepare(file), file) if file else {}
 
 
 def file_of(name: str) -> Path | None:
@@ -39,7 +39,7 @@ def named_files() -> dict[str, Path]:
     return by_name((file for each in sorted(folders) for file in each.glob(f"*{SUFFIX}")), lambda file: file.stem)
 
 
-def senders_of(prepared: Prepared) -> dict[str, Cca]:
+def senders_of(prepared: Prepared, file: Path) -> dict[str, Cca]:
     """Return a sender for each control of a stack, by control; none looks or is called like one of the lab's."""
     stack, known = prepared.stack, load_senders()
     free = looks({cca.look for cca in known.values()})
@@ -47,7 +47,7 @@ def senders_of(prepared: Prepared) -> dict[str, Cca]:
     for control in stack.controls:
         name = f"{stack.name}_{control}"
         if name in known:
-            raise field_error(shown(Path(f"{stack.name}{SUFFIX}")), "name", stack.name, f"another one: {name} is known")
+            raise field_error(file, "name", stack.name, f"another one: {name} is known")
         found[control] = Cca(
             name=name,
             label=f"{stack.name} {stack.version}: {control}{'' if stack.qlog else ', exit estimated'}",

@@ -132,11 +132,25 @@ NO_QLOG = {"qlog": None, "controls": ["any"]}
         ({"server": f"{BAD} prints {{address}} {{port}}"}, "server: ended"),
         ({"server": f"{BAD} logs {{address}} {{port}} {{qlog}}/a"}, "server: ended"),
         ({"server": f"{BAD} stops_capture {{address}} {{port}}"}, "dumpcap: no closing count: "),
+        ({"server": f"{BAD} ends_capture {{address}} {{port}}"}, "dumpcap: ended before the traffic"),
         ({"server": f"{BAD} sets_date {{address}} {{port}}"}, "clock: stepped_s=0.0"),
         ({"client": "python3 ends.py nosuch {address} {port} {bytes}"}, "client: ended with status 1 without any data"),
         ({"server": f"{BAD} hangs {{address}} {{port}} {{qlog}}", "qlog": "*.sqlog"}, "0 files"),
     ],
-    ids=["exits", "silent", "crashes", "hangs", "spins", "prints", "logs", "capture", "date", "client", "no qlog"],
+    ids=[
+        "exits",
+        "silent",
+        "crashes",
+        "hangs",
+        "spins",
+        "prints",
+        "logs",
+        "capture",
+        "capture ended",
+        "date",
+        "client",
+        "no qlog",
+    ],
 )
 def test_a_bad_stack_is_refused_in_one_line(bench: Bench, tmp_path: Path, fields: dict[str, Any], rule: str) -> None:
     cca = own(str(written(tmp_path, **{**NO_QLOG, **fields})))["any"]
