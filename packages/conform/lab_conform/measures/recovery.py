@@ -24,7 +24,7 @@ def threshold_error_pkts(view: View, factor: float, number: int = 1) -> float:
 
 
 def threshold_above_pkts(view: View, factor: float, number: int = 1) -> float:
-    """Return how far the threshold lies above a share of the window before, or above two segments; below 0: under it."""
+    """Return how far the threshold lies above a share of the window before, or two segments; below 0: under it."""
     row = _reduced(view, number)
     return float(view.ssthresh_pkts[row + 1] - max(np.floor(factor * view.cwnd_pkts[row]), LEAST_THRESHOLD_PKTS))
 
