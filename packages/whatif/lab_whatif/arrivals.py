@@ -10,6 +10,7 @@ from lab_whatif.segments import Segments
 
 Seconds = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+BOTH = 2  # copies: of more it is not known which came
 ROUND_SHARE = 0.9  # of the shortest round trip until then: an answer after less is that of the first copy
 
 
@@ -49,6 +50,7 @@ class _Board:
         self.sent_row = self.row.copy()
         self.arrival_s = np.full(len(self.row), np.nan)
         self.once = np.ones(len(self.row), dtype=np.bool_)
+        self.copies = np.ones(len(self.row), dtype=np.int64)
         self.highest, self.cumulative = 0, 0
         self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
         self.shortest_s = np.inf
@@ -61,6 +63,7 @@ class _Board:
         places = slice(int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.seq, end)))
         missing = np.isnan(self.arrival_s[places])
         self.once[places] &= ~missing
+        self.copies[places] += 1
         self.sent_row[places] = np.where(missing, row, self.sent_row[places])
 
     def acknowledge(self, row: int, stamp_s: float) -> None:
@@ -68,11 +71,19 @@ class _Board:
         if ack > self.cumulative:
             self._arrived(self.cumulative, ack, row, stamp_s)
             self.cumulative = ack
+        if twice := self.segments.sack.twice(row, ack):
+            self._both_arrived(*twice)
         for left, right in self.segments.sack.of(row):
             seen = self.known.get(left, left)
             if right > max(seen, self.cumulative):
                 self._arrived(max(seen, self.cumulative), right, row, stamp_s)
                 self.known[left] = right
+
+    def _both_arrived(self, begin: int, end: int) -> None:
+        """Take what was sent twice, and came twice, for late: its first copy was not lost."""
+        first, last = int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.end, end, side="right"))
+        late = np.flatnonzero(self.copies[first:last] == BOTH) + first
+        self.sent_row[late] = self.row[late]
 
     def _arrived(self, begin: int, end: int, row: int, stamp_s: float) -> None:
         first, last = int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.end, end, side="right"))

@@ -7,8 +7,8 @@ import numpy as np
 
 from lab.tables.packets import unwrap
 from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
-from lab_whatif.path import Path, Sent
-from lab_whatif.segments import ACK, SYN, Segments, full_bytes
+from lab_whatif.path import Path
+from lab_whatif.segments import ACK, SYN, Numbers, Segments, full_bytes
 from lab_whatif.stamps import unsteady_s
 
 ONE_FLOW = 0.95  # of the bytes
@@ -23,7 +23,7 @@ ECE, CWR, AE = 64, 128, 256  # ECE alone: a receiver's report that a packet was 
 UNMARKED = AE | ECE  # the count of marks, 5, with which each end begins that counts them in these bits (RFC 9768)
 MOST_SILENT = 2  # round trips that a silence counts as
 IDLE_ROUNDS = 0.01  # of the round trips may begin with nothing in flight
-TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
+DELAYED_ACK_S = 0.2  # beside two round trips: later, what empties the path is no answer to what was sent again
 
 
 def before_path(segments: Segments) -> Iterator[str]:
@@ -199,14 +199,18 @@ def older_share(segments: Segments) -> float:
 def idle_starts(path: Path, segments: Segments) -> int:
     """Count new segments that were sent with nothing in flight, once the bulk had begun and outside timeouts."""
     sent = path.sent
-    bulk = (sent.end > BULK_BYTES) & (sent.flight <= 0)
-    return int(sum(not _after_timeout(sent, int(place), path, segments) for place in np.flatnonzero(bulk)))
+    begun = sent.end[(sent.end > BULK_BYTES) & (sent.flight <= 0)]
+    answers = _of_timeouts(segments, begun, 2 * path.base_rtt_ms / 1e3 + DELAYED_ACK_S)
+    return int((~np.isin(begun, answers)).sum())
 
 
-def _after_timeout(sent: Sent, place: int, path: Path, segments: Segments) -> bool:
-    """Return whether something old was sent again shortly before."""
-    old = segments.data & (segments.length > 0) & (segments.seq + segments.length <= int(sent.end[place]))
-    rows = np.flatnonzero(old)
-    again = rows[np.diff(np.maximum.accumulate((segments.seq + segments.length)[rows]), prepend=-1) <= 0]
-    recent_s = TIMEOUT_S + 2 * path.base_rtt_ms / 1e3
-    return bool((np.abs(segments.t_s[again] - sent.t_s[place]) < recent_s).any())
+def _of_timeouts(segments: Segments, begun: Numbers, most_s: float) -> Numbers:
+    """Return the ends of new segments that leave by the ACK of one that was sent again.
+
+    Of that one a receiver may not have seen the first copy: then it was sent alone, and with nothing in flight.
+    """
+    rows = np.flatnonzero(segments.data & (segments.length > 0))
+    end = (segments.seq + segments.length)[rows]
+    is_new = np.diff(np.maximum.accumulate(end), prepend=0) > 0
+    soon = np.diff(segments.t_s[rows]) < most_s
+    return end[1:][is_new[1:] & (~is_new | np.isin(end, begun))[:-1] & soon]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which segments have arrived, as a sender's capture shows it: cumulative ACKs and SACK blocks (RFC 2018)."""
+"""Which segments have arrived, or came twice, as a sender's capture shows it: ACKs and SACK blocks (RFC 2018)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,6 +33,12 @@ class Blocks:
             if left < 0:
                 return
             yield int(left), int(right)
+
+    def twice(self, row: int, ack: int) -> tuple[int, int] | None:
+        """Return what a segment reports to have come twice: below its ACK, or in its second block (RFC 2883)."""
+        (left, right), (outer_left, outer_right) = zip(self.left[row, :2], self.right[row, :2], strict=True)
+        is_twice = left >= 0 and (right <= ack or outer_left <= left < right <= outer_right)
+        return (int(left), int(right)) if is_twice else None
 
 
 def blocks_of(headers: list[bytes], data: NDArray[np.bool_], counts: Numbers, isn: int) -> Blocks:

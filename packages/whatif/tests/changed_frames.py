@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures of one download, as other clocks and other places show them."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from whatif_captures import Frame
+from whatif_captures import MSS, Frame
 
 
 def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
@@ -21,3 +22,21 @@ def twice(frames: list[Frame], after_s: float, every: int = 1) -> list[Frame]:
 def both(first: list[Any], second: list[Any]) -> list[Any]:
     """Put two captures into one file."""
     return sorted([*first, *second], key=lambda each: each.t_s)
+
+
+def spoiled(frames: Iterable[Frame], **change: Any) -> list[Frame]:
+    """Return frames with fields replaced."""
+    return [replace(frame, **change) for frame in frames]
+
+
+def merged(frames: list[Frame], count: int) -> list[Frame]:
+    """Join runs of segments that follow each other, as GRO does."""
+    out: list[Frame] = []
+    for frame in frames:
+        last = out[-1] if out else None
+        joins = last and last.length and frame.length and last.seq + last.length == frame.seq
+        if last and joins and last.length < count * MSS:
+            out[-1] = replace(last, length=last.length + frame.length, t_s=frame.t_s)
+        else:
+            out.append(frame)
+    return out

@@ -5,8 +5,8 @@ import heapq
 import random
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +172,7 @@ class Download:
 
     def _arrive(self, t_s: float, number: int, frame: dict[str, Any]) -> None:
         self._seen("client", t_s, **frame)
-        in_order = number == self.expected
+        in_order, is_second = number == self.expected, number in self.arrived
         self.arrived.add(number)
         while self.expected in self.arrived:
             self.expected += 1
@@ -180,9 +180,9 @@ class Download:
         self.unacked += 1
         every = 2 if number < 40 else self.known.ack_every
         if self.unacked >= every or not in_order or self.expected >= self.limit:
-            self._acknowledge(t_s, number)
+            self._acknowledge(t_s, number, is_second)
 
-    def _acknowledge(self, t_s: float, number: int) -> None:
+    def _acknowledge(self, t_s: float, number: int, is_second: bool) -> None:
         self.unacked = 0
         sack: Blocks = ()
         if number >= self.expected:
@@ -190,6 +190,8 @@ class Download:
             while first - 1 in self.arrived and last - first < 200:
                 first -= 1
             sack = ((first * MSS, (last + 1) * MSS),)
+        if is_second:
+            sack = ((number * MSS, (number + 1) * MSS), *sack)  # RFC 2883
         frame = {
             "to_client": False,
             "seq": 0,
@@ -219,24 +221,6 @@ class Download:
             self.again.add(each)
             self._packet(t_s, each)
         self._send(t_s)
-
-
-def spoiled(frames: Iterable[Frame], **change: Any) -> list[Frame]:
-    """Return frames with fields replaced."""
-    return [replace(frame, **change) for frame in frames]
-
-
-def merged(frames: list[Frame], count: int) -> list[Frame]:
-    """Join runs of segments that follow each other, as GRO does."""
-    out: list[Frame] = []
-    for frame in frames:
-        last = out[-1] if out else None
-        joins = last and last.length and frame.length and last.seq + last.length == frame.seq
-        if last and joins and last.length < count * MSS:
-            out[-1] = replace(last, length=last.length + frame.length, t_s=frame.t_s)
-        else:
-            out.append(frame)
-    return out
 
 
 def written(

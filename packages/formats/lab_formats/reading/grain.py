@@ -10,6 +10,7 @@ from lab_formats.reading.packets import Packet
 
 COARSE_S = 0.001  # a step of the clock, from which round trips show it
 FEW_TIMES = 0.2  # for each packet: a clock of 15.6 ms (Windows) whose steps are not equal
+ROUNDED_HZ = (1e6, 1e9)  # times of floats; steps of 2^-7 s are whole only in the latter
 LEAST_TIMES = 20  # of an interface: the times of fewer may have a common step by chance
 
 
@@ -21,7 +22,7 @@ def grain_s(captured_s: NDArray[np.float64]) -> float:
         return 0.0
     if len(gaps_s) < FEW_TIMES * len(captured_s):
         return float(np.percentile(gaps_s, 5))
-    return int(np.gcd.reduce(np.rint(gaps_s * 1e6).astype(np.int64))) / 1e6
+    return max(int(np.gcd.reduce(np.rint(gaps_s * rate).astype(np.int64))) / rate for rate in ROUNDED_HZ)
 
 
 def of_interfaces_s(packets: list[Packet]) -> float:

@@ -4,8 +4,10 @@
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 from captures_of_users import CLIENT, SERVER, Timed, download, ethernet, ip4, pcap, pcapng, tcp
+from lab_formats.reading.grain import grain_s
 
 from lab.traces import importers
 
@@ -79,6 +81,12 @@ def test_a_clock_of_coarse_steps_is_said(tmp_path: Path, step_s: float) -> None:
     file = pcap(tmp_path / "made.pcap", [(t_s // step_s * step_s, packet) for t_s, packet in download()])
     words = "The capture's clock has steps of 10 ms: each round trip is known to one of them."
     assert (words in notes(file)) == (step_s == 0.01)
+
+
+@pytest.mark.parametrize("step_s", [2**-6, 2**-7, 2**-9, 0.01, 1e-6])
+def test_a_clocks_step_is_seen_where_hardly_two_packets_share_a_time(step_s: float) -> None:
+    """Of 2^-7 s the step is no whole number of microseconds."""
+    assert grain_s(np.cumsum([1, 2, 1, 3, 5, 1, 0, 4] * 20) * step_s) == pytest.approx(step_s)
 
 
 def test_the_clock_of_one_of_two_interfaces_is_coarse(tmp_path: Path) -> None:

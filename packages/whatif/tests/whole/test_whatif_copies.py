@@ -4,11 +4,11 @@
 from pathlib import Path
 
 import pytest
-from changed_frames import both, later, twice
+from changed_frames import both, later, merged, twice
 from lab_formats.reading.copies import counted_once
 from lab_formats.reading.packets import packets_of
 from lab_whatif.judged import judged
-from whatif_captures import Download, Known, merged, written
+from whatif_captures import Download, Known, written
 
 from lab.traces import importers
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from changed_frames import both, later, twice
+from changed_frames import both, later, merged, spoiled, twice
 from lab_whatif.evidence import items
 from lab_whatif.judged import judged
 from lab_whatif.refuse import for_others
 from lab_whatif.shown import link_lines
 from typer.testing import CliRunner
-from whatif_captures import ACK, MSS, START_NS, SYN, Download, Frame, Known, merged, spoiled, written
+from whatif_captures import ACK, MSS, START_NS, SYN, Download, Frame, Known, written
 
 from lab.base.errors import UserError
 from lab.commands.cli import app

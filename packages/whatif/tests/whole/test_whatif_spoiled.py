@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from changed_frames import later
+from changed_frames import later, merged
 from lab_whatif.judged import judged
 from test_whatif_refusals import thinned
-from whatif_captures import Download, Frame, Known, merged, written
+from whatif_captures import Download, Frame, Known, written
 
 from lab.base.errors import UserError
 
