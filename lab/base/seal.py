@@ -48,7 +48,7 @@ def _seal(content: bytes, about: str) -> bytes:
 
 
 def places() -> tuple[Path, Path]:
-    """Return where the key may lie: in the user's own cache; where nothing can be written there, in the temporary files."""
+    """Return where the key may lie: in the user's own cache; where that cannot be written, among temporary files."""
     return paths.own_cache() / "reports" / "seal", Path(gettempdir()) / f"search-lab-seal-{os.geteuid()}"
 
 

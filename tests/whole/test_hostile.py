@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -17,6 +18,7 @@ from rich.progress import Progress
 from rich.table import Column as RichColumn
 from rich.table import Table as RichTable
 
+from lab.base import paths
 from lab.base.console import PlainConsole
 from lab.base.errors import MOST_CHARS, UserError, field_error
 from lab.base.plain_file import MEGABYTE
@@ -53,6 +55,12 @@ def test_a_bad_input_is_refused_in_one_line_per_fault(tried: dict[str, str | Non
     assert line is not None
     assert one["refused"] in line
     assert all(each.isprintable() and len(each) <= MOST_CHARS + 10 for each in line.split("\n"))
+
+
+def test_no_field_shows_its_user_a_pattern() -> None:
+    folders = (paths.LAB, *paths.REPO.glob("packages/*/lab_*"))
+    files = [file for folder in folders for file in folder.rglob("*.py")]
+    assert [str(file) for file in files if re.search(r"[(,\s]pattern=", file.read_text())] == []
 
 
 HOSTILE, ESCAPED = "\x1b[2J\x1b]0;x\x07\x9b1m\u202e", "\\x1b[2J\\x1b]0;x\\x07\\x9b1m\\u202e"
