@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the lab makes of a stored run and keeps beside it: it counts only where this user's lab has written it.
 
-A digest shows damage, but whoever edits a file can write its digest. A seal follows from a key in the user's own cache.
+A digest shows damage, but whoever edits a file can write its digest. A seal follows from a key of the
+user's, which nobody else can read.
 """
 
 import hmac
