@@ -9,6 +9,7 @@ from rich.segment import Segment
 
 from lab.base.plain_text import escaped_lines
 
+PART_CHARS = 1_000_000
 LEAST_CHARS = 60  # in fewer, rich leaves columns of a table out, and in none (COLUMNS=0) all text
 
 
@@ -25,8 +26,9 @@ class PlainConsole(Console):
         return map(_plain, super().render(renderable, options))
 
     def write_text(self, text: str) -> None:
-        """Write a long text: to lay it out takes rich seconds for some megabytes."""
-        write(self, escaped_lines(text))
+        """Write a long text, a part at a time: rich takes seconds for some megabytes, and each escape is an object."""
+        for begin in range(0, len(text), PART_CHARS):
+            write(self, escaped_lines(text[begin : begin + PART_CHARS]))
 
 
 def write(console: Console, text: str) -> None:

@@ -5,6 +5,7 @@ import re
 
 # Lone surrogates, Unicode's line ends, and what turns the direction of a line (bidi) too.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+IN_LINES = re.compile(CONTROL.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
 def escaped(text: str) -> str:
@@ -14,7 +15,7 @@ def escaped(text: str) -> str:
 
 def escaped_lines(text: str) -> str:
     """Write control characters as escapes, but keep the lines and tabs of a text."""
-    return CONTROL.sub(lambda found: found[0] if found[0] in "\n\t" else ascii(found[0])[1:-1], text)
+    return IN_LINES.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def flat(text: str) -> str:

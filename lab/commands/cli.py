@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The `lab` command: each command reads its arguments and calls one function."""
 
+import os
 from collections import Counter
 from typing import Annotated, Any
 
@@ -23,7 +24,19 @@ SHOWN = {
     "Links": ("traces",),
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
+PLACES = ("HOME", "PWD", "TMPDIR", "XDG_CACHE_HOME")
 PANELS = {name: panel for panel, names in SHOWN.items() for name in names}
+
+
+def _require_utf8(words: list[str]) -> None:
+    """Refuse other text before anything runs: no run.json and no page could hold the path of a file of that name."""
+    given = [(COMMAND_LINE, "argument", word) for word in words]
+    given += [("environment", *pair) for pair in os.environ.items() if pair[0] in PLACES or pair[0].startswith("LAB_")]
+    for where, name, value in given:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise field_error(where, name, value, "UTF-8 text") from None
 
 
 class Grouped(TyperGroup):
@@ -41,6 +54,7 @@ class Grouped(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an empty word, which would mean a default or this folder, and a value that another one replaces."""
+        _require_utf8(args)
         command: Any = self
         for before, word in zip(["", *args], args, strict=False):
             name, sign, value = word.partition("=") if word.startswith("--") else (before, "=", word)

@@ -197,7 +197,7 @@ def log(
     """
     from lab.tables.kernel_log import read_log
 
-    console.write_text("".join(f"{line}\n" for line in read_log(run, trial).splitlines()))
+    console.write_text(read_log(run, trial).removesuffix("\n") + "\n")
 
 
 @app.command()

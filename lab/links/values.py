@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag
 from lab.links.models import MODELS, Choice, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.quantiles import Quantiles
 from lab.links.recorded import Series
-from lab.schema.load import Real
+from lab.schema.load import Real, like
 
 RATE_LEAST_MBPS = 0.001  # tc counts whole bytes a second; a link that stalls is a series
 RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
@@ -27,7 +27,7 @@ def kind(value: Any) -> str:
 class Unknown(Lognormal):
     """Stands for a model that does not exist, so that the error names those that do."""
 
-    model: Annotated[str, Field(pattern=f"^({'|'.join(MODELS)})$")]  # type: ignore[assignment]
+    model: Annotated[str, like("|".join(MODELS), f"one of these models: {', '.join(MODELS)}")]  # type: ignore[assignment]
 
 
 Varying = (

@@ -14,23 +14,28 @@ from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.base.named_files import shown
 from lab.base.paths import CCAS
-from lab.schema.load import Strict, parse, read_text, read_yaml
+from lab.schema.load import Strict, like, parse, read_text, read_yaml
 
-CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]  # a part of files' names, too
-Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
-# A marker of matplotlib, or a short text.
-Marker = Annotated[str, Field(pattern=r"^([.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$)$")]
-Label = Annotated[str, Field(pattern=r"^[^$\\{}\x00-\x1f\x7f-\x9f]+$")]  # no mathematics, and no command of TeX
+Cause = Annotated[
+    str, like(r"[a-z0-9_]{1,15}", "1 to 15 small letters, digits and _")
+]  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
+NAME_RULE = "{} letters, digits and _ . - only, with no . or - first"
+Name = Annotated[str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", NAME_RULE.format("1 to 100"))]  # part of files' names
+Colour = Annotated[str, like(r"#[0-9A-Fa-f]{6}", "a colour such as #0072B2")]
+MARKER_RULE = "a marker of matplotlib, or 1 to 5 letters and digits between two $"
+Marker = Annotated[str, like(r"[.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$", MARKER_RULE)]
+LABEL_RULE = "some text without $ \\ { } and control characters"  # no mathematics, and no command of TeX
+Label = Annotated[str, like(r"[^$\\{}\x00-\x1f\x7f-\x9f]+", LABEL_RULE)]
+ALGORITHM = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}"  # the kernel's TCP_CA_NAME_MAX is 16
+Algorithm = Annotated[str, like(ALGORITHM, NAME_RULE.format("1 to 15"))]
 LineStyle = Literal["-", "--", "-.", ":"]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
 Look = tuple[str, str]  # marker and line style
 FirstWindow = Annotated[int, Field(ge=44, le=100_000)]  # from what lab/sysctls.yml has
-SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
+SysctlName = Annotated[str, like(r"net\.ipv4\.[a-z0-9_]+", "a sysctl of net.ipv4, such as net.ipv4.tcp_reordering")]
 
 # Looks of senders without one: colours of Okabe and Ito, and a marker and line style that no other sender has. When
 # all these are taken, a number is the marker.
-ALGORITHM = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$"  # the kernel's TCP_CA_NAME_MAX is 16
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MARKERS = ("v", "<", ">", "p", "P", "X", "d", "h", "*")
 LINESTYLES = get_args(LineStyle)
@@ -43,7 +48,7 @@ class Cca(Strict):
     label: Label
     transport: str = "tcp"
     stack: str | None = None  # of another transport, where it has several
-    algorithm: Annotated[str, Field(pattern=ALGORITHM)]
+    algorithm: Algorithm
     module: str | None = None
     params: dict[str, int] = {}
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
@@ -54,7 +59,7 @@ class Cca(Strict):
     depends: list[str] = []  # modules that such a module needs loaded before
     kernel: str | None = None  # digest of the virtual kernel that it needs, where that is not the run's
     reports_exit: bool = False
-    slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
+    slow_start_exit: Cause
     exit_enters_cwr: bool = False
     exit_label: Label
     colour: Colour

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validator
 
-from lab.schema.load import Real, Strict
+from lab.schema.load import Real, Strict, like
 
 Meaning = Literal["capacity", "goodput", "usage", "rate", "rtt", "delay", "loss", "acks"]
 NO_LICENCE = "none"
@@ -22,7 +22,7 @@ def _inside(path: str) -> str:
 Text = Annotated[str, Field(min_length=1)]
 Inside = Annotated[str, AfterValidator(_inside)]
 Bytes = Annotated[int, Field(ge=1)]
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Sha256 = Annotated[str, like("[0-9a-f]{64}", "64 digits of 0-9 and a-f")]
 
 
 class Document(Strict):
@@ -56,8 +56,8 @@ class File(Description):
 class Origin(Strict):
     """A public repository at one commit, and the licence of what is taken from it."""
 
-    repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")]
-    commit: Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
+    repository: Annotated[str, like(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+", "owner/name of a GitHub repository")]
+    commit: Annotated[str, like("[0-9a-f]{40}", "40 digits of 0-9 and a-f")]
     licence: Text
     attribution: Text
 
@@ -76,7 +76,7 @@ class Collection(Origin):
     """Recordings that share an origin and a licence."""
 
     link: Text
-    archive: Annotated[Inside, Field(pattern=r"\.zip$")] | None = None
+    archive: Annotated[Inside, like(r"(?s:.*)\.zip", "a path that ends in .zip")] | None = None
     path: Inside | None = None
     recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
     holds: Text | None = None

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read a user's YAML into a model, or refuse it in one line."""
 
+import re
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
@@ -18,8 +19,20 @@ from lab.schema.yaml_loader import load_text
 
 MOST_BYTES = MEGABYTE
 MOST_SHOWN_CHARS = 60
+UNNAMED = ("~", "function-", "[key]")  # parts of pydantic's places that are no field's name
 NO_FLAG = BeforeValidator(lambda value: str(value) if isinstance(value, bool) else value)  # `on` would be 1.0
 Real = Annotated[float, NO_FLAG, Field(strict=False)]  # a number, also as text, such as 2e1, which YAML 1.1 reads so
+
+
+def like(pattern: str, rule: str) -> AfterValidator:
+    """Require a text of a pattern; the rule says in words what that is."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(rule)
+        return value
+
+    return AfterValidator(check)
 
 
 class Strict(BaseModel):
@@ -140,7 +153,13 @@ def _refusal(file: Path, error: Any) -> UserError:
     if error["type"] == "nested":
         inner = error["ctx"]["inner"]
         error = {**inner, "loc": (*error["loc"], *inner["loc"])}
-    field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("~", "function-"))) or "content"
+    field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(UNNAMED)) or "content"
+    value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)
+    return field_error(shown(file), field, value, rule_of(error))
+
+
+def rule_of(error: Any) -> str:
+    """Return the rule that a value breaks, in the lab's words where pydantic's say what it has tried."""
     about = error.get("ctx", {})
     tags = str(about.get("expected_tags", "")).replace("'", "").replace("~", "")
     rules = {
@@ -151,7 +170,13 @@ def _refusal(file: Path, error: Any) -> UserError:
         "too_long": f"of at most {about.get('max_length')} entries",
         "model_type": "a mapping of fields",
         "string_too_short": "some text",
+        "string_too_long": f"a text of at most {about.get('max_length')} characters",
+        "union_tag_not_found": f"a mapping with the field {about.get('discriminator')}",
+        "model_attributes_type": "a mapping of fields",
+        "dict_type": "a mapping",
+        "is_instance_of": "a list",  # of a Sequence
+        "float_parsing": "a valid number",
+        "int_parsing": "a valid integer",
+        "int_parsing_size": "an integer of fewer digits",
     }
-    rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)
-    return field_error(shown(file), field, value, rule)
+    return rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")

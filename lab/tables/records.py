@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic reads thi
 
 from lab.base.errors import field_error
 from lab.schema.cca import Colour, Label, LineStyle, Marker, Name
+from lab.schema.load import rule_of
 
 MOST_TRIALS = 100_000  # that of lab/schema/scenario.py
 
@@ -128,5 +129,4 @@ def require(content: Any, record: Any, file: Path) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        rule = first["msg"].removeprefix("Input should be ").replace("String should match", "text of the")
-        raise field_error(file, field, first["input"], rule) from None
+        raise field_error(file, field, first["input"], rule_of(first)) from None

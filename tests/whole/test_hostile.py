@@ -4,22 +4,30 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
+import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from rich.progress import Progress
 from rich.table import Column as RichColumn
 from rich.table import Table as RichTable
 
+from lab.base import paths
 from lab.base.console import PlainConsole
 from lab.base.errors import MOST_CHARS, UserError, field_error
+from lab.base.plain_file import MEGABYTE
+from lab.commands import cli_trials
 from lab.report import latex, markdown
 from lab.report.table import Group, Row, Table
 from lab.runs.options import MOST_WORKERS, RunOptions
 from lab.tables.csv_text import plain_cell, to_csv
+from lab.tables.kernel_log import STORED
 from tests.hostile.inputs import INPUTS
 
 
@@ -47,6 +55,12 @@ def test_a_bad_input_is_refused_in_one_line_per_fault(tried: dict[str, str | Non
     assert line is not None
     assert one["refused"] in line
     assert all(each.isprintable() and len(each) <= MOST_CHARS + 10 for each in line.split("\n"))
+
+
+def test_no_field_shows_its_user_a_pattern() -> None:
+    folders = (paths.LAB, *paths.REPO.glob("packages/*/lab_*"))
+    files = [file for folder in folders for file in folder.rglob("*.py")]
+    assert [str(file) for file in files if re.search(r"[(,\s]pattern=", file.read_text())] == []
 
 
 HOSTILE, ESCAPED = "\x1b[2J\x1b]0;x\x07\x9b1m\u202e", "\\x1b[2J\\x1b]0;x\\x07\\x9b1m\\u202e"
@@ -103,6 +117,22 @@ def test_no_text_of_others_reaches_the_terminal_as_an_escape_sequence() -> None:
     assert "\\x1b[2J\\x1b]0;x" in file.getvalue()
     assert all(live not in file.getvalue() for live in ("\x1b[2J", "\x1b]0", "\x9b", "\u202e"))
     assert file.getvalue().endswith("\nthe next line\n")
+
+
+@pytest.mark.parametrize("character", ["\n", "\0"])
+def test_a_log_that_is_one_character_takes_little_memory_to_show(
+    character: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = tmp_path / "trials" / "cubic-001" / STORED
+    stored.parent.mkdir(parents=True)
+    stored.write_bytes(bytes(pa.compress(character.encode() * 4_000_000, codec="zstd", asbytes=True)))
+    monkeypatch.setattr(cli_trials, "console", PlainConsole(file=io.StringIO()))
+    tracemalloc.start()
+    try:
+        cli_trials.log(tmp_path, "cubic-001")
+        assert tracemalloc.get_traced_memory()[1] < 150 * MEGABYTE
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("columns", [0, 5, 40])

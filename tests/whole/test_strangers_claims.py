@@ -4,6 +4,8 @@
 import gzip
 import hashlib
 import io
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,9 +66,49 @@ def test_what_another_user_has_sealed_does_not_count(tmp_path: Path, monkeypatch
         monkeypatch.setenv("LAB_CACHE", str(tmp_path / cache))
         assert seal.kept(tmp_path / "kept", 100) is None
         seal.keep(tmp_path / "kept", b"content")
-    key = tmp_path / "own" / "reports" / "seal.key"
+    key = tmp_path / "own" / "reports" / "seal"
     assert key.stat().st_mode & 0o77 == 0
-    assert len(key.read_bytes()) == seal.KEY_BYTES
+    assert len((key / seal.KEY).read_bytes()) == seal.KEY_BYTES
+
+
+@pytest.fixture
+def odd_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file system without hard links, and a cache in what is no folder; where temporary files go."""
+    (tmp_path / "file").touch()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(os, "link", lambda *_: os.close(-1))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "file" / "cache"))
+    return tmp_path / "temporary"
+
+
+def counts_for_the_next_command(file: Path) -> bool:
+    seal._key.cache_clear()
+    seal.keep(file, b"content")
+    seal._key.cache_clear()
+    return seal.kept(file, 100) is not None
+
+
+@pytest.mark.parametrize("cache", ["cache", "file/cache"])
+def test_what_is_kept_counts_for_the_next_command_without_hard_links_and_without_a_cache(
+    odd_place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / cache))
+    assert counts_for_the_next_command(tmp_path / "kept")
+    assert counts_for_the_next_command(tmp_path / "kept")
+    assert len(list(odd_place.iterdir())) == (cache != "cache")
+
+
+def test_a_key_that_others_can_read_or_have_linked_counts_for_one_command_only(odd_place: Path, tmp_path: Path) -> None:
+    assert counts_for_the_next_command(tmp_path / "kept")
+    (key,) = odd_place.iterdir()
+    key.chmod(0o755)
+    assert not counts_for_the_next_command(tmp_path / "kept")
+    key.chmod(0o700)
+    assert counts_for_the_next_command(tmp_path / "kept")
+    key.rename(tmp_path / "theirs")
+    key.symlink_to(tmp_path / "theirs")
+    assert not counts_for_the_next_command(tmp_path / "kept")
 
 
 def failed(meta: dict[str, Any]) -> None:

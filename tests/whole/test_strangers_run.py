@@ -153,13 +153,13 @@ def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text:
 @pytest.mark.parametrize(
     ("part", "changes", "rule"),
     [
-        ("name", "../../out", "name=../../out: must be text of the pattern"),  # lab merge makes a folder of it
+        ("name", "../../out", "name=../../out: must be 1 to 100 letters"),  # lab merge makes a folder of it
         ("scenario", {"trials": 10**9}, "scenario.trials=1000000000: must be less than or equal to 100000"),
         ("scenario", {"rivals": [{"cca": "cubic"}]}, "scenario.rivals.0.count="),
         ("scenario", {"workload": {"model": "web"}}, "trial.json: workload=: must be given, as the scenario has one"),
-        ("profile", {"recorded": 5}, "profile.recorded=5: must be an instance of Sequence"),
-        ("profile", {"down": "fast"}, "profile.down=fast: must be a valid dictionary"),
-        ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be text of the pattern"),
+        ("profile", {"recorded": 5}, "profile.recorded=5: must be a list"),
+        ("profile", {"down": "fast"}, "profile.down=fast: must be a mapping"),
+        ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be 1 to 100 letters"),
     ],
 )
 def test_what_a_report_needs_of_a_scenario_is_required(run: Path, part: str, changes: object, rule: str) -> None:
@@ -182,7 +182,7 @@ def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path
     change(run, scenario={"ccas": [name]})
     edit(run / TRIAL / "trial.json", lambda meta: meta.update(cca=name), signed=True)
     (line,) = faults(run)
-    assert f"={name}: must be text of the pattern" in line
+    assert f"={name}: must be 1 to 100 letters" in line
     assert not list(tmp_path.glob("out*"))
 
 

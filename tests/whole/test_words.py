@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Words of a command line that would pass for something else are refused: empty ones, and values that are replaced."""
 
+import os
+
 import pytest
 
 from lab.base import paths
@@ -50,6 +52,22 @@ def test_a_path_or_a_name_that_a_command_cannot_use_is_refused_before_it_begins(
     with pytest.raises(UserError) as refused:
         app(line)
     assert str(refused.value) == refusal
+
+
+NO_UTF8 = os.fsdecode(b"a\xff")
+
+
+@pytest.mark.parametrize("line", [["report", NO_UTF8], ["run", f"{NO_UTF8}/mine.yml"], ["page", "--help", NO_UTF8]])
+def test_a_path_that_is_no_utf8_is_refused_before_anything_runs(line: list[str]) -> None:
+    with pytest.raises(UserError, match=r"^command line: argument='a\\udcff.*': must be UTF-8 text$"):
+        app(line)
+
+
+@pytest.mark.parametrize("name", ["LAB_RESULTS", "LAB_CACHE", "TMPDIR", "HOME", "PWD"])
+def test_a_place_that_is_no_utf8_is_refused_before_anything_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, f"/{NO_UTF8}")
+    with pytest.raises(UserError, match=rf"^environment: {name}='/a\\udcff': must be UTF-8 text$"):
+        app(["list"])
 
 
 def test_an_empty_home_puts_no_cache_into_the_root(monkeypatch: pytest.MonkeyPatch) -> None:

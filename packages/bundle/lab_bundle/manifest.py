@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 
 from lab.base.errors import field_error
+from lab.schema.dataset import Sha256
 from lab.schema.load import Strict
 
 MANIFEST, LIST, CONTENT = "manifest.json", "list.json", "content.tar.zst"
@@ -19,7 +20,6 @@ TIME_S = 1_700_000_000  # of change, of every file whose time decides nothing
 IMAGE_ROOT = "root"  # in an image's folder: a guest's own root, in which a link may be absolute
 
 Bytes = Annotated[int, Field(ge=0, le=MOST_BYTES)]
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -9,13 +9,13 @@ from pydantic import Field, PrivateAttr, model_validator
 from lab.base.choice import choose
 from lab.base.errors import field_error
 from lab.base.named_files import require_name, shown
-from lab.schema.load import Real, Strict, parse, read_yaml
+from lab.schema.load import Real, Strict, like, parse, read_yaml
 from lab_conform import measures
 from lab_conform.events import Link, NotNegative
 
 FOLDER = Path(__file__).parent / "cases"
 Text = Annotated[str, Field(min_length=1)]
-Document = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+Document = Annotated[str, like(r"[a-z0-9-]+", "small letters, digits and - only")]
 Observable = Literal["packets", "places", "window", "threshold", "states", "exit", "bins", "saved_set"]
 
 

@@ -16,7 +16,8 @@ from lab.base.choice import choose
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import by_name, shown
-from lab.schema.load import Strict, load
+from lab.schema.cca import Name
+from lab.schema.load import Strict, like, load
 
 COURSE = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = COURSE / "assignments"
@@ -33,7 +34,7 @@ Check = Callable[[Any], Any]  # (Work) -> Marks
 class HandIn(Strict):
     """A file that a student hands in."""
 
-    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
+    file: Name
     most_bytes: Annotated[int, Field(ge=1, le=16_000_000)] = 100_000
     required: bool = True
 
@@ -41,7 +42,7 @@ class HandIn(Strict):
 class CheckRow(Strict):
     """One check of the rubric."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
+    id: Annotated[str, like(r"[a-z][a-z0-9_]{0,49}", "1 to 50 small letters, digits and _, a letter first")]
     title: Text
     points: Annotated[int, Field(ge=1, le=100)]
     part: Part
@@ -51,7 +52,7 @@ class CheckRow(Strict):
 class Content(Strict):
     """The content of assignment.yml."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+    name: Annotated[str, like(r"[a-z0-9][a-z0-9-]{0,59}", "1 to 60 small letters, digits and -, no - first")]
     title: Text
     human_minutes: Minutes
     machine_minutes: Minutes

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lab.base import seal
 from lab.base.errors import UserError
 from lab.tables.digests import SUMS, checked, read_digests
 from lab_papers.evaluation.kept import FOLDER, is_own
@@ -19,7 +20,9 @@ def evaluation(results: Path, name: str) -> pl.DataFrame | None:
     if not file.exists():
         return None
     if not is_own(results):
-        raise UserError(f"{file}: must be made by this user's lab, of the runs that are stored here: {AGAIN}")
+        cached, temporary = seal.places()
+        made = f"made by this user's lab (its key lies in {cached}, else in {temporary})"
+        raise UserError(f"{file}: must be {made}, of the runs that are stored here: {AGAIN}")
     try:
         return pl.read_parquet(io.BytesIO(checked(file, read_digests(file.parent / SUMS))))
     except UserError as error:

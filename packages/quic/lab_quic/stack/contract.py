@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from lab.base.errors import field_error
-from lab.schema.cca import ALGORITHM, CAUSE, Label
-from lab.schema.load import Strict, load
+from lab.schema.cca import Algorithm, Cause, Label
+from lab.schema.load import Strict, like, load
 
-NAME = r"^[a-z][a-z0-9_]{0,23}$"
+Name = Annotated[str, like(r"[a-z][a-z0-9_]{0,23}", "1 to 24 small letters, digits and _, a letter first")]
 PLACEHOLDERS = ("address", "port", "bytes", "datagram", "cca", "qlog", "stack", "cert", "key")
 BRACES = re.compile(r"\{([^{}]*)\}")
 WORLDS = "python3"  # a program of the guest's own, beside those of the stack
-VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+Variable = Annotated[str, like(r"[A-Za-z_][A-Za-z0-9_]{0,63}", "1 to 64 letters, digits and _, no digit first")]
 MOST_CHARS = 4000
 Line = Annotated[str, Field(min_length=1, max_length=MOST_CHARS)]
 Inside = Annotated[str, Field(min_length=1, max_length=500)]
@@ -25,18 +25,18 @@ Inside = Annotated[str, Field(min_length=1, max_length=500)]
 class Stack(Strict):
     """A stack of a user's."""
 
-    name: Annotated[str, Field(pattern=NAME)]
+    name: Name
     version: Annotated[Label, Field(max_length=60)]  # a part of the senders' labels
     licence: Annotated[str, Field(min_length=1, max_length=100)]
     transport: Literal["quic", "udp"] = "quic"
     server: Line
     client: Line
-    controls: Annotated[list[Annotated[str, Field(pattern=ALGORITHM)]], Field(min_length=1, max_length=20)]
+    controls: Annotated[list[Algorithm], Field(min_length=1, max_length=20)]
     qlog: Inside | None = None  # of the server, below {qlog}: a path, whose last part may be a pattern
     files: list[Inside] = []  # files and folders that come along, beside the programs
     libraries: list[Inside] = []  # folders with libraries, searched before the system's
-    environment: dict[Annotated[str, Field(pattern=VARIABLE)], Annotated[str, Field(max_length=MOST_CHARS)]] = {}
-    causes: dict[str, Annotated[str, Field(pattern=CAUSE)]] = {}  # by control: the rule by which it leaves slow start
+    environment: dict[Variable, Annotated[str, Field(max_length=MOST_CHARS)]] = {}
+    causes: dict[str, Cause] = {}  # by control: the rule by which it leaves slow start
 
     @field_validator("server", "client")
     @classmethod
