@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures of Careful Resume, thresholds and completion over a trial made by hand: ten ACKs, a jump, a loss, a retreat."""
+"""Measures of Careful Resume, of thresholds and of completion over a trial made by hand: ten ACKs, a jump, a loss."""
 
 from types import SimpleNamespace
 from typing import Any
