@@ -113,3 +113,14 @@ def test_a_buffer_below_the_burst_of_a_tbf_is_one_that_tc_can_show(
         each["spec"] for each in shapes(found, link, load_topology("path", "test"), 1) if each["part"] == "bottleneck"
     )
     assert (bottleneck["kind"], bottleneck["limit_bytes"]) == (kind, buffer_bytes)
+
+
+@pytest.mark.parametrize(("lines", "packets_a_second"), [("1", 1000), ("0 3 10 10", 400), ("7 500 1000", 3)])
+def test_a_loop_of_few_opportunities_counts_its_last_one_in_its_mean_rate(
+    tmp_path: Path, lines: str, packets_a_second: float
+) -> None:
+    (tmp_path / "mine.trace").write_text("\n".join(lines.split()) + "\n")
+    trace = {"file": "mine.trace", "format": "mahimahi", "loop": True}
+    link = drawn(profile(tmp_path, {"opportunities": trace, "delay_ms": 90, "buffer_bdps": 10}))
+    assert link.down.buffer_bytes == round(10 * packets_a_second * 1514 * 0.1)
+    assert link.mean_rate_mbps == pytest.approx(packets_a_second * 1514 * 8e-6, rel=0.05)
