@@ -50,6 +50,21 @@ def test_a_queue_that_counts_bytes_has_those_of_its_profile(tmp_path: Path, kind
             "queue.limit_pkts=34: must be at most 33: a buffer of 50000 bytes holds no more frames of 1514",
         ),
         ({"queue": {"kind": "pfifo", "limit_pkts": 6}}, JUMBO, "queue.limit_pkts=6: must be at most 5: "),
+        (
+            {"buffer_bytes": 2303, "queue": {"kind": "cake"}},
+            USUAL,
+            "queue=cake: must be one with a buffer of at least 2304 bytes: it counts memory",
+        ),
+        (
+            {"buffer_bytes": 2303, "queue": {"kind": "fq_codel"}},
+            USUAL,
+            "queue=fq_codel: must be one with a buffer of at least 2304 bytes",
+        ),
+        (
+            {"buffer_bytes": 3027, "queue": {"kind": "disturb", "hold_every_pkts": 9}},
+            USUAL,
+            "queue=disturb: must be one with a buffer of two frames where it holds packets",
+        ),
         ({"buffer_bytes": 9013}, JUMBO, "buffer_bytes=9013: must be at least one frame of 9014 bytes"),
     ],
 )
