@@ -65,7 +65,8 @@ def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | Non
 def cut(tables: Mapping[str, Frame], measured: list[Download]) -> dict[str, Frame]:
     """Leave out what came after the end: each flow's rows after its own, all else after the last one's.
 
-    A rival whose first data came behind the end, which lasts no time, is none of these. How long iperf3 talks after a download then changes nothing of a trial. The link's steps stay whole.
+    A rival whose first data came behind the end, which lasts no time, is none of these. How long iperf3 talks after a
+    download then changes nothing of a trial. The link's steps stay whole.
     """
     ends = {download["flow"]: download["end_s"] for download in measured}
     last_s = max(each["end_s"] for each in measured if each["flow"] == FLOW or each["seconds"])
