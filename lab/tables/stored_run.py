@@ -7,7 +7,7 @@ from copy import copy
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_folder
@@ -16,6 +16,7 @@ from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require, rival
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import AGAIN, Trial, read_json
 
+OF_ITS_RUN: Final = ("scenario", "profile", "duration_s", "seed", "backend", "engine", "shaper")  # fields of a trial
 MOST_IN_ALL = 1_000_000  # trials: their names are held
 
 
@@ -124,7 +125,7 @@ class Run:
             return
         scenario = {"scenario": self.meta["name"], "seed": seeds[trial.number - 1], "profile": self.scenario["profile"]}
         stated: dict[str, object] = {**self.meta["scenario"], **self.meta, **scenario}
-        for name in ("scenario", "profile", "duration_s", "seed", "backend", "engine", "shaper"):
+        for name in OF_ITS_RUN:
             if (found := trial.meta[name]) != stated.get(name, found):
                 yield name, found, f"{stated[name]}, as in run.json"
 
