@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The parts of run.json and trial.json that judging and reporting read, in the fields of the models of lab/schema/."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, Required
@@ -94,13 +94,6 @@ def beside(scenario: ScenarioRecord) -> str:
     """Name what downloads beside those under test: its sender, or senders with their counts; empty: nothing does."""
     entries = (f"{entry['count']} {entry['cca']}" for entry in scenario.get("rivals", ()))
     return scenario.get("rival") or ", ".join(entries)
-
-
-def rivals(scenario: ScenarioRecord) -> Iterator[str]:
-    """Yield the sender of each download beside those under test, in their order."""
-    one = scenario.get("rival")
-    entries = [RivalRecord(cca=one, count=1)] if one else scenario.get("rivals", ())
-    return (entry["cca"] for entry in entries for _ in range(entry["count"]))
 
 
 class ProfileRecord(TypedDict, total=False):

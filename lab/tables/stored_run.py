@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Final, cast
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_folder
 from lab.schema.cca import cca_names
-from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require, rivals
+from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import AGAIN, Trial, read_json
 
@@ -116,9 +115,6 @@ class Run:
             yield "trial", trial.number, f"that of its folder: this is {own}"
         if (own := trial.meta["flows"][0]["cca"]) != trial.cca:
             yield "flows[0].cca", own, f"{trial.cca}, whose trial this is"
-        others = [flow["cca"] for flow in trial.meta["flows"][1:]]
-        if others != list(islice(rivals(self.scenario), len(others) + 1)):
-            yield "flows", f"{trial.cca} and {', '.join(others) or 'no other'}", "those of the scenario in run.json"
         seeds = self.meta["seeds"]
         if not 1 <= trial.number <= len(seeds):
             yield "trial", trial.number, f"from 1 to {len(seeds)}, as run.json has seeds"

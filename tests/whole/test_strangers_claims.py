@@ -77,10 +77,6 @@ def two_rivals(meta: dict[str, Any]) -> None:
     meta["flows"] += [meta["flows"][0] | {"flow": 2}, meta["flows"][0] | {"flow": 2}]
 
 
-def one_rival(meta: dict[str, Any]) -> None:
-    meta["flows"] += [meta["flows"][0] | {"flow": 2, "cca": "bbr"}]
-
-
 @pytest.mark.parametrize(
     ("edited", "rule"),
     [
@@ -93,7 +89,6 @@ def one_rival(meta: dict[str, Any]) -> None:
         (lambda meta: meta.update(shaper="netem"), "shaper=netem: must be replay, as in run.json"),
         (lambda meta: meta.update(profile="leo"), "profile=leo: must be geo-small, as in run.json"),
         (lambda meta: meta.update(duration_s=90), "duration_s=90: must be 2, as in run.json"),
-        (one_rival, "flows=search and bbr: must be those of the scenario in run.json"),
     ],
 )
 def test_a_trial_that_contradicts_itself_or_its_run_is_refused(
