@@ -74,13 +74,19 @@ def rewrite(file: Path, content: object) -> None:
 
 
 def change(run: Path, **parts: Any) -> None:
-    """Change parts of a run's run.json: fields of some parts, others whole; as many seeds as trials."""
+    """Change parts of a run's run.json: fields of some parts, others whole; as many seeds as trials.
+
+    The trials follow the scenario where they state what it does.
+    """
     meta = json.loads((run / "run.json").read_text())
     changed = {name: meta[name] | part if isinstance(part, dict) else part for name, part in parts.items()}
     trials = parts.get("scenario", {}).get("trials")
     if isinstance(trials, int) and trials < 100:
         changed = {"seeds": list(range(1, trials + 1))} | changed
     rewrite(run / "run.json", meta | changed)
+    own = {name: value for name, value in parts.get("scenario", {}).items() if name in ("profile", "duration_s")}
+    for file in run.glob("trials/*/trial.json") if own else ():
+        rewrite(file, json.loads(file.read_text()) | own)
 
 
 def sign(file: Path) -> None:

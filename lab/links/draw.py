@@ -230,8 +230,7 @@ class _Drawing:
 
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:
-            whole = self.recorded[f"{name}.opportunities"]
-            return carried_mbps(whole.window(0.0, whole.length_s), whole.length_s)
+            return self.recorded[f"{name}.opportunities"].nominal() * 8 / 1e6
         return _nominal(way.rate_mbps, f"{name}.rate_mbps", self.file)
 
 

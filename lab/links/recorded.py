@@ -71,7 +71,9 @@ class Recorded:
     holds: bool = True  # a value until the next one; an opportunity is for its instant only
 
     def nominal(self) -> float:
-        """Return the mean over the recording's time."""
+        """Return the mean over the recording's time; of what is for its instant only, the sum a second."""
+        if not self.holds:
+            return sum(float(value.sum()) for _, value in self.batches()) / self.length_s
         total, last_s, last = 0.0, 0.0, 0.0
         for t_s, value in self.batches():
             total += float(np.diff(t_s, prepend=last_s) @ np.concatenate([[last], value[:-1]]))

@@ -129,7 +129,9 @@ class Iperf3Outcome(TypedDict):
 class DownloadRecord(Iperf3Outcome):
     """One download, as the node measured it."""
 
-    data_ns: Annotated[Count, "arrival of the first data segment at the client, monotonic"]
+    data_ns: Annotated[
+        Count, "arrival of the first data segment at the client, monotonic; of a rival that had none, its begin"
+    ]
     until_ns: Annotated[Count, "end of the download, monotonic"]
     retransmits_pkts: Annotated[
         Count, "segments that the sender's host retransmitted between the two, of all its downloads"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How the idle path is probed before the download, and the one-way delay that it should have then.
 
-Probes are far enough apart that none waits for the frame of the one before. The series of a link begin with the
+Probes are far enough apart that none waits for the one before, or for its frame. The series of a link begin with the
 download: before it, the first delays and the mean rate hold.
 """
 
@@ -21,7 +21,8 @@ def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, 
     carried_ms: dict[str, float] = {
         shape["part"]: PROBE_FRAME_BYTES * 8e3 / shape["spec"]["start_bps"] for shape in replayed
     }
-    interval_ms = max(FRAMES_APART * max(_frame_ms(profile.down), _frame_ms(profile.up)), LEAST_INTERVAL_MS)
+    busy_ms = [_frame_ms(profile.down), _frame_ms(profile.up), *carried_ms.values()]
+    interval_ms = max(FRAMES_APART * max(busy_ms), LEAST_INTERVAL_MS)
 
     def delay_ms(drawn: DrawnWay, bottleneck: str) -> float:
         return first(drawn.delay_ms) + carried_ms.get(bottleneck, 0.0)

@@ -15,6 +15,7 @@ from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.plan import draw, make_plan, mss_bytes
 from lab.runs.trial import Job
+from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
 STORED, STORED_TABLES = 0.08, 0.025  # share of a trial's records that stays, with its capture and without
@@ -22,15 +23,16 @@ BYTES_PER_PACKET = 200  # of the capture, its table and the trace while a trial 
 
 
 def missing_trials(experiment: Experiment, folder: Path, backend: Backend, options: RunOptions) -> list[Job]:
-    """List the trials without a whole result; senders take turns, as in the papers."""
+    """List the trials without a whole result, or with that of another run; senders take turns, as in the papers."""
+    run = Run(folder)
     jobs = [
         Job(experiment, cca, number, folder / "trials" / f"{cca}-{number:03d}", backend, options.keep_capture)
         for number in range(1, experiment.scenario.trials + 1)
         for cca in experiment.scenario.ccas
     ]
     with ThreadPoolExecutor() as threads:
-        whole = threads.map(lambda job: Trial(job.folder).is_whole, jobs)
-        return [job for job, is_whole in zip(jobs, whole, strict=True) if not is_whole]
+        faults = threads.map(lambda job: run.fault_of(Trial(job.folder)), jobs)
+        return [job for job, fault in zip(jobs, faults, strict=True) if fault]
 
 
 def require_possible(experiment: Experiment, backend: Backend, options: RunOptions) -> None:

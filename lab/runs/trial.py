@@ -31,6 +31,7 @@ from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.node_json import read_node
 from lab.tables.pieces import collected
+from lab.tables.stored_run import OF_ITS_RUN
 from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trial_json import Certificate, Download, FlowJson, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
@@ -91,13 +92,23 @@ def _place(trial: Path) -> tuple[Path, str]:
 def _publish(draft: Path, folder: Path) -> None:
     """Give a whole draft its digests and its name; where another worker was first, its trial is the same."""
     write_digests(draft)
-    if folder.exists() and not Trial(folder).is_whole:
-        shutil.rmtree(folder)  # of a disk that was full, or worse
+    if folder.exists() and not _holds(folder, draft):
+        shutil.rmtree(folder)  # of a disk that was full, of another run, or worse
     try:
         draft.replace(folder)
     except OSError:
-        if not Trial(folder).is_whole:
+        if not _holds(folder, draft):
             raise
+
+
+def _holds(folder: Path, draft: Path) -> bool:
+    """Return whether a folder has the trial of a draft, whole."""
+    return Trial(folder).is_whole and _identity(Trial(folder)) == _identity(Trial(draft))
+
+
+def _identity(trial: Trial) -> list[object]:
+    senders = [flow["cca"] for flow in trial.meta["flows"]]
+    return [trial.number, senders, "workload" in trial.meta, *(trial.meta[name] for name in OF_ITS_RUN)]
 
 
 def prepare(job: Job, folder: Path) -> Plan:

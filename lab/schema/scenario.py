@@ -54,6 +54,13 @@ Metric = Literal[
 Bound = Literal["at_most", "at_least"]
 
 
+def each_once(names: list[str], what: str) -> list[str]:
+    """Return names of which none comes twice; ValueError otherwise."""
+    if len(set(names)) != len(names):
+        raise ValueError(f"a list that names each {what} once")
+    return names
+
+
 class Published(Strict):
     """The values that a source reports for one sender, shown next to ours."""
 
@@ -107,6 +114,11 @@ class Claims(Strict):
     counterfactuals: list[Counterfactual] = []
     open: Text | None = None  # of a row that no run explains: what was tried, and its result
 
+    @field_validator("pooled")
+    @classmethod
+    def _each_once(cls, pooled: list[str]) -> list[str]:
+        return each_once(pooled, "scenario")
+
     @model_validator(mode="after")
     def _moves_something(self) -> "Claims":
         for one in self.counterfactuals:
@@ -158,9 +170,7 @@ class Scenario(Strict):
     @field_validator("ccas")
     @classmethod
     def _each_once(cls, ccas: list[str]) -> list[str]:
-        if len(set(ccas)) != len(ccas):
-            raise ValueError("a list that names each sender once")
-        return ccas
+        return each_once(ccas, "sender")
 
     @field_validator("workload", mode="before")
     @classmethod

@@ -4,8 +4,8 @@
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
 or once the client has acknowledged `size_bytes`. It ends with iperf3 at the latest, whose own time begins with its
 request: where the link is silent then, the first data are late. A rival's ends with the time of the download under test
-at the latest: from then on the link is spare. Bytes are unique payload: what came twice counts once, what came out of
-order counts.
+at the latest: from then on the link is spare. Where no data of a rival arrive, its time begins with its client. Bytes
+are unique payload: what came twice counts once, what came out of order counts.
 """
 
 import math
@@ -65,10 +65,11 @@ def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | Non
 def cut(tables: Mapping[str, Frame], measured: list[Download]) -> dict[str, Frame]:
     """Leave out what came after the end: each flow's rows after its own, all else after the last one's.
 
-    How long iperf3 talks after a download then changes nothing of a trial. The link's steps stay whole.
+    A rival whose first data came behind the end, which lasts no time, is none of these. How long iperf3 talks after a
+    download then changes nothing of a trial. The link's steps stay whole.
     """
     ends = {download["flow"]: download["end_s"] for download in measured}
-    last_s = max(ends.values())
+    last_s = max(each["end_s"] for each in measured if each["flow"] == FLOW or each["seconds"])
     own_end = pl.col("flow").replace_strict(ends, default=last_s, return_dtype=pl.Float64)
     ended = {name: tables[name].filter(pl.col("t_s") <= own_end) for name in BY_FLOW}
     return {**tables, **ended, "qdisc": tables["qdisc"].filter(pl.col("t_s") <= last_s)}

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_folder
@@ -15,6 +15,7 @@ from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import AGAIN, Trial, read_json
 
+OF_ITS_RUN: Final = ("scenario", "profile", "duration_s", "seed", "backend", "engine", "shaper")  # fields of a trial
 MOST_IN_ALL = 1_000_000  # trials: their names are held
 
 
@@ -118,9 +119,10 @@ class Run:
         if not 1 <= trial.number <= len(seeds):
             yield "trial", trial.number, f"from 1 to {len(seeds)}, as run.json has seeds"
             return
-        stated: dict[str, object] = {**self.meta, "scenario": self.meta["name"], "seed": seeds[trial.number - 1]}
-        for name in ("scenario", "seed", "backend", "engine", "shaper"):
-            if (found := trial.meta[name]) != stated[name]:
+        scenario = {"scenario": self.meta["name"], "seed": seeds[trial.number - 1], "profile": self.scenario["profile"]}
+        stated: dict[str, object] = {**self.meta["scenario"], **self.meta, **scenario}
+        for name in OF_ITS_RUN:
+            if (found := trial.meta[name]) != stated.get(name, found):
                 yield name, found, f"{stated[name]}, as in run.json"
 
 

@@ -39,7 +39,9 @@ class Extent(TypedDict):
     """What a download transferred, and when. Times count from the data connection's SYN, as in every table."""
 
     flow: Annotated[int, "number of the flow in the tables: 1, and from 2 on the rivals'"]
-    data_s: Annotated[float, "arrival of the first data segment at the client"]
+    data_s: Annotated[
+        float, "arrival of the first data segment at the client; of a rival that had none, the begin of its client"
+    ]
     end_s: Annotated[float, "end of the download: after its duration or its size"]
     seconds: Annotated[Amount, "end_s - data_s", "s"]
     bytes: Annotated[Count, "unique payload that arrived by then", "bytes"]

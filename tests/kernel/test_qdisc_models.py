@@ -67,6 +67,34 @@ def test_every_so_many_packets_come_twice(bench: Bench) -> None:
     assert link.record["shown"][0]["packets"] == 110
 
 
+def test_one_that_is_held_is_copied_too(bench: Bench) -> None:
+    link = sent(bench, "both", DISTURB | {"hold_every_pkts": 20, "copy_every_pkts": 10}, 100, 100_000)
+    assert [link.record["statistics"]["disturb"][name] for name in ("held_pkts", "copied_pkts")] == [5, 10]
+
+
+def test_a_link_saves_nothing_while_only_a_held_packet_waits(bench: Bench) -> None:
+    """Two bursts, 0.2 s apart, each of 20 packets of which the last is held: the second takes its time, too."""
+    times = np.repeat(np.array([0, 200_000_000]), 20)
+    packets = np.column_stack([times, np.full(40, FULL_BYTES)]).astype(np.uint64)
+    spec = LINK | {"start_bps": 100_000_000, "child": DISTURB | {"hold_every_pkts": 20}}
+    received_s = cross(bench, "disturb-idle", spec, packets, 0.5).received["received_s"].sort()
+    frame_s = FULL_BYTES * 8 / 100_000_000
+    assert received_s.len() == 39
+    assert received_s.diff().min() == pytest.approx(frame_s, abs=2e-6)
+
+
+@pytest.mark.parametrize("hold_pkts", [2, 50])
+def test_a_held_packet_has_its_place_of_the_buffer_and_only_queued_ones_overtake_it(
+    bench: Bench, hold_pkts: int
+) -> None:
+    full = DISTURB | {"limit_bytes": 10 * FULL_BYTES, "hold_every_pkts": 9, "hold_pkts": hold_pkts}
+    link = fill(bench, f"held-{hold_pkts}", full, 60, FULL_BYTES)
+    counts = link.record["statistics"]["disturb"]
+    assert link.record["shown"][0]["qlen"] == 10
+    assert (counts["held_pkts"], counts["overflow_pkts"]) == (1, 50)
+    assert [entry["qlen"] for entry in link.record["shown"][1:]] == [9]
+
+
 def draws(seed: int) -> "list[int]":
     found = []
     for _ in range(4000):

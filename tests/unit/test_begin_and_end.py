@@ -18,7 +18,7 @@ from lab.node.net import netlink, route
 from lab.node.system.tools import NodeError
 from lab.node.traffic import arrival
 from lab.node.traffic.arrival import Arrival
-from lab.node.traffic.download import result
+from lab.node.traffic.download import NO_DATA, Download, result
 from lab.node.traffic.late_start import SYN, arrived
 from lab.runs.experiment import Experiment, digest
 from lab.runs.plan import draw, make_plan, mss_bytes
@@ -101,6 +101,36 @@ def test_a_packet_to_the_server_names_its_client_and_whether_it_opens_a_connecti
     content: bytes, found: tuple[int, bool] | None
 ) -> None:
     assert arrived(content, 5201) == found
+
+
+class Silent:
+    """A client that has ended, and its link, which brought nothing."""
+
+    def ended(self, within_s: float) -> bool:  # noqa: ARG002
+        return True
+
+    def stop(self) -> str:
+        return "{}"
+
+    def within(self, seconds: float) -> None:
+        """No data segment arrives."""
+
+
+class Starved(Download):
+    """A download whose client ended without data."""
+
+    def sent_again_pkts(self) -> int:
+        return 3
+
+
+def test_a_rival_without_data_has_none_and_the_trial_goes_on_but_not_without_those_under_test() -> None:
+    request: Any = {"duration_s": 4}
+    silent: Any = Silent()
+    found = Starved(request, silent, silent, beside=True).measure()
+    assert (found["retransmits_pkts"], found["iperf3"], found["iperf3_error"]) == (3, None, NO_DATA)
+    assert found["until_ns"] - found["data_ns"] < 1e9
+    with pytest.raises(NodeError, match="iperf3: ended without any data of the download under test"):
+        Starved(request, silent, silent).measure()
 
 
 SIZE_BYTES = 1_000_000

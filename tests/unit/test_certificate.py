@@ -234,6 +234,16 @@ def test_a_check_fails_when_its_cause_is_put_in(put_in: Change, name: str) -> No
     assert failed(checked_with(put_in)) == [name]
 
 
+@pytest.mark.parametrize(("every", "is_ok"), [(7, True), (8, False), (100, False), (0, False)])
+def test_a_probe_that_a_queue_held_by_its_number_is_not_late(every: int, is_ok: bool) -> None:
+    plan, node, tables = parts()
+    shape = next(shape for shape in plan["shapes"] if shape["part"] == "bottleneck")
+    shape["spec"]["child"] = {"kind": "disturb", "hold_every_pkts": every}
+    for number in (4, 11):  # with two packets before them, the 7th and the 14th
+        node["probes"][0]["arrived"][number][1] += 20_000
+    assert checked(plan, node, tables)["one-way delay down, worst probe"]["ok"] is is_ok
+
+
 def shown(check: Check) -> str:
     target, got, tolerance = (
         value and float(f"{value:.6g}") for value in (check["asked"], check["got"], check["tolerance"])

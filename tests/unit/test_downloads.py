@@ -64,6 +64,24 @@ def test_a_size_is_there_with_the_first_ack_that_covers_it(lengths: list[int], s
         assert sum(lengths[: count - 1]) < size_bytes <= sum(lengths[:count]) == found["bytes"]
 
 
+def test_a_rival_that_got_nothing_has_no_byte_from_its_begin_to_the_end_of_the_download_under_test() -> None:
+    first = NODE["downloads"][0]
+    begin_ns = first["data_ns"] + 500_000_000
+    starved = first | {"data_ns": begin_ns, "until_ns": begin_ns + 10**10, "iperf3": None, "iperf3_error": "none"}
+    plan = PLAN | {"flows": [PLAN["flows"][0], PLAN["flows"][0] | {"sender": "other", "duration_s": 3.5}]}
+    own, rival = measured = downloads.measure(plan, NODE | {"downloads": [first, starved]}, TABLES)
+    assert (rival["bytes"], rival["throughput_mbps"]) == (0, 0.0)
+    assert (rival["data_s"] - own["data_s"], rival["end_s"]) == pytest.approx((0.5, own["end_s"]))
+    assert downloads.failure(plan, NODE | {"downloads": [first, starved]}, measured) is None
+
+
+def test_a_rival_whose_data_came_behind_the_end_makes_no_table_longer() -> None:
+    (own,) = downloads.measure(PLAN, NODE, TABLES)
+    late: Any = own | {"flow": 2, "data_s": own["end_s"] + 1, "end_s": own["end_s"] + 1, "seconds": 0.0}
+    cut, longer = (collected(downloads.cut(TABLES, each)["qdisc"]).height for each in ([own], [own, late]))
+    assert cut == longer < TABLES["qdisc"].height
+
+
 def test_it_lasts_from_the_first_data_segment_for_its_time_and_agrees_with_iperf3() -> None:
     (found,) = downloads.measure(PLAN, NODE, TABLES)
     data = TABLES["packets"].filter("to_client", pl.col("len_bytes") > 0, pl.col("flow") == 1)

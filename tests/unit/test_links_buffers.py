@@ -50,6 +50,21 @@ def test_a_queue_that_counts_bytes_has_those_of_its_profile(tmp_path: Path, kind
             "queue.limit_pkts=34: must be at most 33: a buffer of 50000 bytes holds no more frames of 1514",
         ),
         ({"queue": {"kind": "pfifo", "limit_pkts": 6}}, JUMBO, "queue.limit_pkts=6: must be at most 5: "),
+        (
+            {"buffer_bytes": 2303, "queue": {"kind": "cake"}},
+            USUAL,
+            "queue=cake: must be one with a buffer of at least 2304 bytes: it counts memory",
+        ),
+        (
+            {"buffer_bytes": 2303, "queue": {"kind": "fq_codel"}},
+            USUAL,
+            "queue=fq_codel: must be one with a buffer of at least 2304 bytes",
+        ),
+        (
+            {"buffer_bytes": 3027, "queue": {"kind": "disturb", "hold_every_pkts": 9}},
+            USUAL,
+            "queue=disturb: must be one with a buffer of two frames where it holds packets",
+        ),
         ({"buffer_bytes": 9013}, JUMBO, "buffer_bytes=9013: must be at least one frame of 9014 bytes"),
     ],
 )
@@ -113,3 +128,14 @@ def test_a_buffer_below_the_burst_of_a_tbf_is_one_that_tc_can_show(
         each["spec"] for each in shapes(found, link, load_topology("path", "test"), 1) if each["part"] == "bottleneck"
     )
     assert (bottleneck["kind"], bottleneck["limit_bytes"]) == (kind, buffer_bytes)
+
+
+@pytest.mark.parametrize(("lines", "packets_a_second"), [("1", 1000), ("0 3 10 10", 400), ("7 500 1000", 3)])
+def test_a_loop_of_few_opportunities_counts_its_last_one_in_its_mean_rate(
+    tmp_path: Path, lines: str, packets_a_second: float
+) -> None:
+    (tmp_path / "mine.trace").write_text("\n".join(lines.split()) + "\n")
+    trace = {"file": "mine.trace", "format": "mahimahi", "loop": True}
+    link = drawn(profile(tmp_path, {"opportunities": trace, "delay_ms": 90, "buffer_bdps": 10}))
+    assert link.down.buffer_bytes == round(10 * packets_a_second * 1514 * 0.1)
+    assert link.mean_rate_mbps == pytest.approx(packets_a_second * 1514 * 8e-6, rel=0.05)

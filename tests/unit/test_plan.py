@@ -91,6 +91,15 @@ def test_a_sender_that_paces_gets_fq_where_it_sends_which_drops_no_burst() -> No
         assert (shape["part"], shape["spec"]) == ("egress", fq | {"flow_limit_pkts": flow_limit_pkts})
 
 
+def test_probes_of_a_slow_link_do_not_wait_for_each_other() -> None:
+    down = {"rate_mbps": 0.01, "delay_ms": 10, "buffer_bytes": 50_000, "queue": {"kind": "pie"}}
+    words = {"title": "t", "down": down, "up": {"delay_ms": 10}, "recorded": [], "assumed": ["everything"]}
+    slow = experiment_on(Profile.model_validate(words), "cubic")
+    probe_ms = 54 * 8 / 10  # of 54 bytes, at 10 bits a millisecond
+    for way in make_plan(slow, CCAS["cubic"], draw(slow, 1))["probes"]:
+        assert way["interval_ms"] == pytest.approx(1.37 * probe_ms)
+
+
 def test_probes_of_an_idle_path_are_further_apart_than_its_frames_and_wait_for_a_grant_at_most() -> None:
     down, up = plan_of("cubic")["probes"]
     assert GEO.profile.up.on_demand

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The room that trials need: records follow from their link; the disk, the memory, and which trials are missing."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from lab.runs.options import RunOptions
 from lab.runs.plan import MSS_BYTES, draw, make_plan
 from lab.schema.workload import MOST_OBJECTS
 from tests.conftest import SMALL, experiment_on
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 from tests.whole.test_runs_that_fail import results, site, small
 
 LINK = draw(experiment_on(SMALL, "cubic"), 1).link  # 20 Mb/s, 50 ms each way, a buffer of 500 kB
@@ -81,12 +82,19 @@ def test_the_trace_of_requests_is_no_longer_than_they_need() -> None:
 __all__ = ["results", "site"]  # fixtures
 
 
-def test_a_trial_that_is_whole_is_not_missing_and_a_damaged_one_is(tmp_path: Path, site: Site) -> None:
+def test_a_trial_that_is_whole_is_not_missing_and_a_damaged_one_or_one_of_another_run_is(
+    tmp_path: Path, site: Site
+) -> None:
     folder = store_run(tmp_path, trials=2, senders=("cubic", "cubic_plain"))
     (folder / "trials" / "cubic-002" / "acks.parquet").write_bytes(b"damaged")
+    file = folder / "trials" / "cubic_plain-001" / "trial.json"
+    rewrite(file, json.loads(file.read_text()) | {"seed": 90})
     found = missing.missing_trials(small(), folder, site.backend, RunOptions(keep_capture=False))
-    assert [(job.cca, job.number, job.keep_capture) for job in found] == [("cubic", 2, False)]
-    assert found[0].folder == folder / "trials" / "cubic-002"
+    assert [(job.cca, job.number, job.keep_capture) for job in found] == [
+        ("cubic_plain", 1, False),
+        ("cubic", 2, False),
+    ]
+    assert found[1].folder == folder / "trials" / "cubic-002"
 
 
 def free(monkeypatch: pytest.MonkeyPatch, free_bytes: float) -> None:

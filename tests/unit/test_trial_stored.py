@@ -18,7 +18,7 @@ from lab.node.plan import Plan, Shape
 from lab.runs import pool
 from lab.runs.experiment import load_experiment
 from lab.runs.trial import STORED, Job, _add_files, run_trial
-from lab.tables.digests import SUMS
+from lab.tables.digests import SUMS, write_digests
 from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
 from lab.tables.stored_trial import TABLES, Trial
@@ -113,6 +113,18 @@ def test_the_same_trial_again_replaces_no_whole_one_but_a_damaged_one_by_the_sam
     (folder / "acks.parquet").write_bytes(b"damaged")
     run_trial(job(tmp_path))
     assert Trial(folder).is_whole
+    assert (folder / SUMS).read_bytes() == before
+
+
+def test_a_whole_trial_of_another_run_is_replaced(tmp_path: Path) -> None:
+    run_trial(job(tmp_path))
+    folder = tmp_path / "trials" / "cubic-003"
+    before, file = (folder / SUMS).read_bytes(), folder / "trial.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"duration_s": 90}))
+    (folder / SUMS).unlink()
+    write_digests(folder)
+    assert Trial(folder).is_whole
+    run_trial(job(tmp_path))
     assert (folder / SUMS).read_bytes() == before
 
 

@@ -212,7 +212,8 @@ def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and
     source = store_run(tmp_path / "source", first + 1, senders=ccas)  # its last trial of BBR is invalid
     shutil.rmtree(folder / "trials")
     shutil.copytree(source / "trials", folder / "trials", ignore=shutil.ignore_patterns(f"*-00{first + 1}"))
-    change(folder, name="geo", seeds=list(range(1, first + 1)))
+    own = {name: Run(folder).meta["scenario"][name] for name in ("profile", "duration_s")}
+    change(folder, name="geo", seeds=list(range(1, first + 1)), scenario=own)
     watched = Watched()
     state = next(states_of(comparison, tmp_path, folder.name, watched))
     assert watched.results == {}  # every trial of this look was stored

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs whose trials fail, since the kernel they name is not there: what is stored of them, and what continues them."""
 
+import json
 import shutil
 from dataclasses import replace
 from io import StringIO
@@ -26,7 +27,7 @@ from lab.runs.trial import Job
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from tests.conftest import SMALL, experiment_on
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 DIGESTS = {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": "m"}
 WORLD = {"iperf3": "3.18"}
@@ -200,6 +201,12 @@ def test_a_run_whose_trials_are_all_stored_is_completed_at_once_and_took_no_time
     source = store_run(results.parent / "source", 2, senders=("cubic", "cubic_plain"))
     shutil.rmtree(folder / "trials")
     shutil.copytree(source / "trials", folder / "trials")
+    meta = Run(folder).meta
+    own = {"scenario": meta["name"], **{name: meta[name] for name in ("backend", "engine", "shaper")}}
+    own |= {name: meta["scenario"][name] for name in ("profile", "duration_s")}
+    for file in (folder / "trials").glob("*/trial.json"):
+        stored_json = json.loads(file.read_text())
+        rewrite(file, stored_json | own | {"seed": meta["seeds"][stored_json["trial"] - 1]})
     executed, watched = run(small(), site, find_run.unfinished)
     (done,) = executed.runs
     assert (done.folder, done.jobs, done.wall_s, watched.begun) == (folder, [], 0.0, [])

@@ -129,6 +129,8 @@ def two_rivals(meta: dict[str, Any]) -> None:
         (lambda meta: meta["flows"][0].update(cca="bbr"), "flows[0].cca=bbr: must be search, whose trial this is"),
         (lambda meta: meta.update(backend="host"), "backend=host: must be virtual, as in run.json"),
         (lambda meta: meta.update(shaper="netem"), "shaper=netem: must be replay, as in run.json"),
+        (lambda meta: meta.update(profile="leo"), "profile=leo: must be geo-small, as in run.json"),
+        (lambda meta: meta.update(duration_s=90), "duration_s=90: must be 2, as in run.json"),
     ],
 )
 def test_a_trial_that_contradicts_itself_or_its_run_is_refused(

@@ -14,6 +14,7 @@ struct replay {
 	struct Qdisc *child;
 	struct qdisc_watchdog watchdog;
 	struct replay_link link;
+	bool idle;	/* the child had no packet to give, whatever it holds */
 	u32 limit_bytes;
 	s32 overhead_bytes;
 	u64 start_bps;

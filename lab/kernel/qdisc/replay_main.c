@@ -20,9 +20,9 @@
  * timer (a packet that waits for a slow rate goes on waiting, unless another one arrives),
  * and knows no rate of 0.  tests/kernel/test_qdisc_tbf.py measures it.
  *
- * The buffer is a child qdisc's: bfifo, or any that is work-conserving.  The link takes a
- * packet from it when the link becomes free, so that an AQM that decides at dequeue sees the time in
- * the queue, without the transmission. Lengths are of frames as tc counts them (with the
+ * The buffer is a child qdisc's.  The link takes a packet from it when the link becomes free,
+ * so that an AQM that decides at dequeue sees the time in the queue, without the transmission.
+ * While the child gives none, such as the one that "disturb" holds, the link is idle. Lengths are of frames as tc counts them (with the
  * Ethernet header) and overhead_bytes: -14 to count IP packets, as mahimahi does.
  * Super-packets pass whole: offloads must be off.
  *
@@ -36,7 +36,7 @@ static void replay_settle(struct Qdisc *sch)
 {
 	struct replay *q = qdisc_priv(sch);
 
-	if (!sch->q.qlen) {
+	if (!sch->q.qlen || q->idle) {
 		q->link.serving = false;
 		replay_idle(&q->link, ktime_get_ns());
 	} else if (q->link.serving) {
@@ -73,6 +73,7 @@ static struct sk_buff *replay_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb = q->child->ops->peek(q->child);
 	u64 wake_ns;
 
+	q->idle = !skb;
 	if (!skb) {
 		link->serving = false;
 		return NULL;

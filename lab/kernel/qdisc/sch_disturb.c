@@ -7,8 +7,8 @@
  * 0: none.  Numbers and no chance: a case states which packet it is, and by how much it is
  * late.  netem's reordering lets a share of packets pass the others' delay, by chance.
  *
- * A held packet is not counted as queued here, and is counted by the parent: what follows
- * is what releases it.
+ * A held packet takes its place of the limit, and is counted by the parent, but not as
+ * queued here: what follows is what releases it.  One that is dropped overtakes nothing.
  */
 #include "compat.h"
 #include "uapi.h"
@@ -19,11 +19,20 @@ struct disturb {
 	u32 passed_pkts;	/* since it is held */
 };
 
+/* One that is held has its place: it always fits when it is released. */
+static bool disturb_fits(struct sk_buff *skb, struct Qdisc *sch)
+{
+	struct disturb *q = qdisc_priv(sch);
+	u64 taken = sch->qstats.backlog + (q->held ? qdisc_pkt_len(q->held) : 0);
+
+	return taken + qdisc_pkt_len(skb) <= q->state.limit_bytes;
+}
+
 static int disturb_queue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct disturb *q = qdisc_priv(sch);
 
-	if ((u64)sch->qstats.backlog + qdisc_pkt_len(skb) > q->state.limit_bytes) {
+	if (!disturb_fits(skb, sch)) {
 		q->state.overflow_pkts++;
 		return qdisc_drop(skb, sch, to_free);
 	}
@@ -52,7 +61,7 @@ static void disturb_copy(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	qdisc_tree_reduce_backlog(sch, -1, -(int)qdisc_pkt_len(copy));
 }
 
-static void disturb_release(struct Qdisc *sch, struct sk_buff **to_free)
+static void disturb_release(struct Qdisc *sch)
 {
 	struct disturb *q = qdisc_priv(sch);
 	struct sk_buff *held = q->held;
@@ -60,8 +69,7 @@ static void disturb_release(struct Qdisc *sch, struct sk_buff **to_free)
 	if (!held || ++q->passed_pkts < q->state.hold_pkts)
 		return;
 	q->held = NULL;
-	if (disturb_queue(held, sch, to_free) != NET_XMIT_SUCCESS)
-		qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(held));
+	qdisc_enqueue_tail(held, sch);
 }
 
 static int disturb_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -70,16 +78,18 @@ static int disturb_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 	int ret;
 
 	q->state.arrived_pkts++;
-	if (!q->held && disturb_is_due(q->state.arrived_pkts, q->state.hold_every_pkts)) {
+	if (disturb_is_due(q->state.arrived_pkts, q->state.copy_every_pkts))
+		disturb_copy(skb, sch, to_free);
+	if (!q->held && disturb_is_due(q->state.arrived_pkts, q->state.hold_every_pkts) &&
+	    disturb_fits(skb, sch)) {
 		q->held = skb;
 		q->passed_pkts = 0;
 		q->state.held_pkts++;
 		return NET_XMIT_SUCCESS;
 	}
-	if (disturb_is_due(q->state.arrived_pkts, q->state.copy_every_pkts))
-		disturb_copy(skb, sch, to_free);
 	ret = disturb_queue(skb, sch, to_free);
-	disturb_release(sch, to_free);
+	if (ret == NET_XMIT_SUCCESS)
+		disturb_release(sch);
 	return ret;
 }
 

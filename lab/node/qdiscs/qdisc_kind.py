@@ -198,6 +198,13 @@ def switch(tc: str, field: Field | None = None, value: Source | None = None) -> 
 ECN = switch("ecn", Field("ecn", bool, False))
 
 
+FULL_FRAME_MEMORY_BYTES = 2304  # what the kernel takes for a full frame, of a packet's data and its description
+HOLDS_A_FRAME = Rule(
+    f"one with a buffer of at least {FULL_FRAME_MEMORY_BYTES} bytes: it counts memory, and a full frame takes these",
+    lambda values: values["buffer_bytes"] >= FULL_FRAME_MEMORY_BYTES or values["frame_bytes"] < FRAME_BYTES,
+)
+
+
 def constant(value: Any) -> Source:
     """Return a source of the same value for every profile."""
     return lambda _values, _at: value

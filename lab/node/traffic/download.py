@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 START_S = 30  # by then the first data have arrived: a handshake that loses packets tries again after 1, 2, 4 and 8 s
 CLOSING_S = 2.0  # lets iperf3 finish on a link that is not slow
+NO_DATA = "no data in its time"
 POLL_S = 0.1  # how soon a client is noticed that ended before any data
 
 
@@ -41,16 +42,29 @@ class Download:
 
     tool = "iperf3"
 
-    def __init__(self, request: "FlowPlan", client: AnyClient, arrival: Arrival) -> None:
-        self.request, self.client, self.arrival = request, client, arrival
+    def __init__(self, request: "FlowPlan", client: AnyClient, arrival: Arrival, beside: bool = False) -> None:
+        """Take a request with its client; `beside`: others may leave it nothing, and the trial goes on."""
+        self.request, self.client, self.arrival, self.beside = request, client, arrival, beside
 
     def measure(self) -> "DownloadRecord":
         """Wait for the end, and stop the client.
 
         Returns when the first data came and until when the client was there (monotonic, ns), the segments sent again
-        between the two, and iperf3's result, or why there is none.
+        between the two, and iperf3's result, or why there is none. Where others left it no data, its time begins at
+        once.
         """
-        data_ns = self._first_data()
+        begin_ns = time.monotonic_ns()
+        data_ns = self._first_data(begin_ns)
+        if data_ns is None:
+            self.client.stop()
+            without: DownloadRecord = {
+                "data_ns": begin_ns,
+                "until_ns": time.monotonic_ns(),
+                "retransmits_pkts": self.sent_again_pkts(),
+                "iperf3": None,
+                "iperf3_error": NO_DATA,
+            }
+            return without
         sent_again_pkts = self.sent_again_pkts()
         end_ns = data_ns + round(self.request["duration_s"] * 1e9)
         early = self.client.ended(max(end_ns - time.monotonic_ns(), 0) / 1e9)
@@ -62,18 +76,22 @@ class Download:
         outcome = self.outcome(self.client.stop(), whole=whole, finished=finished)
         return {"data_ns": data_ns, "until_ns": until_ns, "retransmits_pkts": retransmits_pkts, **outcome}
 
-    def _first_data(self) -> int:
-        """Return when the first data segment arrived; NodeError where none does."""
-        begin_ns = time.monotonic_ns()
-        while time.monotonic_ns() < begin_ns + START_S * 1e9:
+    def _first_data(self, begin_ns: int) -> int | None:
+        """Return when the first data segment arrived; where none does, None beside others, else NodeError."""
+        within_s = self.request["duration_s"] + CLOSING_S if self.beside else START_S
+        why = f"no data within {START_S} s"
+        while time.monotonic_ns() < begin_ns + within_s * 1e9:
             data_ns = self.arrival.within(POLL_S)
             if data_ns is not None:
                 self.arrival.close()
                 return data_ns
             if self.client.ended(0):
                 self.refuse(self.client.stop())
-                raise NodeError(f"{self.tool}: ended without any data")
-        raise NodeError(f"{self.tool}: no data within {START_S} s")
+                why = "ended without any data"
+                break
+        if self.beside:
+            return None
+        raise NodeError(f"{self.tool}: {why} of the download under test")
 
     def sent_again_pkts(self) -> int:
         """Return how many segments the sender's kernel has retransmitted so far."""
@@ -108,6 +126,6 @@ def begun(plan: "Plan", request: "FlowPlan", far: Any = None) -> Iterator[Downlo
     with closing(Arrival(node, interfaces(plan["topology"], node)[0], request["port"])) as arrival:
         client = far.client(argv) if far else flow.Client(argv, node, plan["preload"])
         try:
-            yield Download(request, client, arrival)
+            yield Download(request, client, arrival, beside=request is not plan["flows"][0])
         finally:
             client.stop()

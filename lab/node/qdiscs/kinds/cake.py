@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CAKE without its own shaper and without its filter of acknowledgements: its parent sets the link's rate."""
 
-from lab.node.qdiscs.qdisc_kind import Setting, TcKind, buffer_bytes, constant, duration
+from lab.node.qdiscs.qdisc_kind import HOLDS_A_FRAME, Setting, TcKind, buffer_bytes, constant, duration
 
 KIND = TcKind(
     (
@@ -11,5 +11,6 @@ KIND = TcKind(
     ),
     queue="CAKE without its shaper: the bottleneck has its own.",
     switches=("unlimited", "besteffort", "nowash", "no-ack-filter", "no-split-gso", "raw"),
+    buffer_rules=(HOLDS_A_FRAME,),
     drops_at_head=True,
 )

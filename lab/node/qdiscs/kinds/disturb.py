@@ -22,4 +22,10 @@ KIND = NetlinkKind(
             lambda values: values["hold_every_pkts"] > 0 or values["copy_every_pkts"] > 0,
         ),
     ),
+    buffer_rules=(
+        Rule(
+            "one with a buffer of two frames where it holds packets: a held one takes the place of one",
+            lambda values: not values["hold_every_pkts"] or values["buffer_bytes"] >= 2 * values["frame_bytes"],
+        ),
+    ),
 )

@@ -2,7 +2,17 @@
 """CoDel on a queue per flow."""
 
 from lab.node.qdiscs.kinds.codel import LAW
-from lab.node.qdiscs.qdisc_kind import PACKETS, Field, Rule, Setting, TcKind, buffer_bytes, constant, wire_bytes
+from lab.node.qdiscs.qdisc_kind import (
+    HOLDS_A_FRAME,
+    PACKETS,
+    Field,
+    Rule,
+    Setting,
+    TcKind,
+    buffer_bytes,
+    constant,
+    wire_bytes,
+)
 
 MOST_MEMORY_BYTES = 2**31  # the kernel's
 KIND = TcKind(
@@ -16,6 +26,7 @@ KIND = TcKind(
     ),
     queue="CoDel on a queue per flow (RFC 8290).",
     buffer_rules=(
+        HOLDS_A_FRAME,
         Rule(
             f"one with a buffer of at most {MOST_MEMORY_BYTES} bytes",
             lambda values: values["buffer_bytes"] <= MOST_MEMORY_BYTES,

@@ -70,6 +70,12 @@ def test_claims_are_pooled_with_other_scenarios_that_exist(folder: Path, pooled:
     assert str(refused.value).startswith(str(file))
 
 
+def test_claims_are_pooled_with_a_scenario_once(folder: Path) -> None:
+    file = write(folder, "mine", BASE | {"claims": [explained(pooled=["other", "other"])]})
+    with pytest.raises(UserError, match=r"claims.0.pooled=.*: must be a list that names each scenario once$"):
+        load_scenario(str(file))
+
+
 def test_an_explanation_moves_a_value_of_its_row(folder: Path) -> None:
     tests = [{"scenario": "faster", "because": BECAUSE, "moves": ["exit_s"]}]
     file = write(folder, "mine", BASE | {"claims": [explained(counterfactuals=tests)]})
