@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packets sent over one link at given times, in the virtual kernel or in the running one, and what became of them.
 
-What runs in the kernel is lab/node/crossing.py.
+What runs in the kernel is bench/node/crossing.py.
 """
 
 import json
@@ -17,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from bench.node import crossing
 from lab.backends import boot
 from lab.backends.machine import Machine
 from lab.backends.records import TrialError
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel
-from lab.node import crossing
 from lab.node.plan import Spec
 
-Record = dict[str, Any]  # what lab/node/crossing.py takes and reports
+Record = dict[str, Any]  # what bench/node/crossing.py takes and reports
 Run = Callable[[Record, Path], Record]  # plan and folder in, what the node reports out
 Packets = npt.NDArray[np.uint64]
 FULL_BYTES = 1514
@@ -85,7 +85,7 @@ def here(plan: Record, folder: Path) -> Record:
         raise UserError("--where host: must be run as root: it makes network namespaces and qdiscs")
     (folder / "crossing.json").write_text(json.dumps(plan | {"clock": "real"}))
     done = subprocess.run(
-        [sys.executable, "-m", "lab.node.crossing", str(folder)],
+        [sys.executable, "-m", "bench.node.crossing", str(folder)],
         cwd=paths.REPO,
         capture_output=True,
         text=True,
@@ -103,7 +103,7 @@ def on(machine: Machine) -> Run:
 
     def run(plan: Record, folder: Path) -> Record:
         (folder / "crossing.json").write_text(json.dumps(plan | {"clock": "real"}))
-        output = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
+        output = machine.execute("bench.node.crossing", folder, 300 + 2 * plan["duration_s"])
         if not (folder / "answer.json").exists():
             raise TrialError(f"{machine.name}: {(output.strip().splitlines() or ['no answer'])[-1]}")
         answer: Record = json.loads((folder / "answer.json").read_text())

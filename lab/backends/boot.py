@@ -74,13 +74,13 @@ def run_plan(
     processor_s: what the kernel's process may take at most; default: what no trial of the lab needs. With programs of
     a user, theirs counts, too. more: folders of the host that the guest can read, by its path for each.
     """
-    limits = replace(_limits(plan), programs=plan.get("work") == "stack")
+    limits = replace(_limits(plan), programs="stack" in plan["flows"][0])
     if limits.programs:
         limits = replace(limits, processor_s=PROGRAMS * limits.processor_s)
     if processor_s is not None:
         limits = replace(limits, processor_s=processor_s)
-    work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder, more=more or {})
-    done = _boot(work, kernel, world)
+    options, module = _options(plan["seed"], limits.memory_mb), plan.get("work", GUEST)
+    done = _boot(Work(_in_guest(plan), options, limits, folder, module, more or {}), kernel, world)
     records.require(folder, "node.json", _no_result(done))
 
 

@@ -5,14 +5,15 @@ Compiling in every kernel would cost a tenth of a second per trial, and an edit 
 """
 
 import hashlib
+import importlib.util
 import shutil
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from lab.base import paths, sandbox, sandbox_mode
 from lab.base.cache import finished, publish, use
+from lab.base.errors import UserError
 
 ROOT = "/lab"  # in the guest, the parent folder of each package
 OWN = "lab.node"
@@ -23,8 +24,7 @@ COMPILE = ["python3", "-S", "-m", "compileall", "-q", "--invalidation-mode", "un
 def ensure(world: Path, package: str = OWN) -> Path:
     """Return the folder with the copy of lab.node and a package, taken at the first call of this process.
 
-    `package` is a dotted name below the repository. Its modules import only the standard library, lab.node and each
-    other.
+    The modules of `package`, a dotted name, import only the standard library, lab.node and each other.
     """
     folder = paths.cache() / f"guest-code-{_digest(world, package)}"
     use(folder)
@@ -37,29 +37,40 @@ def ensure(world: Path, package: str = OWN) -> Path:
 
 
 def package_of(module: str) -> str:
-    """Return the package to copy for a guest that imports a module."""
-    return OWN if module.startswith(f"{OWN}.") else module.rpartition(".")[0]
+    """Return the package to copy for a kernel that imports a module, or does work of the core's."""
+    return module.rpartition(".")[0] if "." in module and not module.startswith(f"{OWN}.") else OWN
 
 
-def _sources(package: str) -> Iterator[Path]:
-    """List the files of lab.node and a package, with each enclosing __init__.py, relative to the repository."""
+def sources(package: str) -> dict[str, Path]:
+    """Return the files of lab.node and a package, with each enclosing __init__.py, by their place in the copy."""
+    found: dict[str, Path] = {}
     for name in sorted({OWN, package}):
-        folder = Path(*name.split("."))
-        yield from (parent / "__init__.py" for parent in list(folder.parents)[:-1])
-        yield from sorted(file.relative_to(paths.REPO) for file in (paths.REPO / folder).rglob("*.py"))
+        root, folder = _root(name), Path(*name.split("."))
+        files = [root / parent / "__init__.py" for parent in list(folder.parents)[:-1]]
+        files += sorted((root / folder).rglob("*.py"))
+        found |= {str(file.relative_to(root)): file for file in files}
+    return found
+
+
+def _root(package: str) -> Path:
+    """Return the folder in which a package lies: the checkout, or one of its packages/."""
+    spec = importlib.util.find_spec(package.partition(".")[0])
+    if spec is None or spec.origin is None:
+        raise UserError(f"{package}: must be a package that can be imported, to run on the kernel under test")
+    return Path(spec.origin).parents[1]
 
 
 def _digest(world: Path, package: str) -> str:
     digest = hashlib.sha256(world.parent.name.encode())  # the name ends with the digest of the image
-    for file in _sources(package):
-        digest.update(str(file).encode() + b"\0" + (paths.REPO / file).read_bytes())
+    for place, file in sources(package).items():
+        digest.update(place.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _copy(copy: Path, package: str) -> None:
-    for file in _sources(package):
-        (copy / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(paths.REPO / file, copy / file)
+    for place, file in sources(package).items():
+        (copy / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy / place)
 
 
 def _compile(copy: Path, world: Path) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from lab.backends.guest_code import package_of, sources
 from lab.backends.host import attended
 from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
@@ -23,7 +24,6 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.node.plan import Plan
 
-NODE_CODE = ("lab/__init__.py", "lab/node")
 PLACE = "/var/tmp"
 SSH_FAILED = 255
 TRANSFER_S = 300
@@ -60,10 +60,10 @@ class Machine:
         require_records(folder, self.name, output)
 
     def execute(self, module: str, folder: Path, limit_s: float, most: int = LEAST_BYTES) -> str:
-        """Send a folder, run a module of lab.node on it as root, fetch it back, and return the output."""
+        """Send a folder, run a module that needs lab.node alone on it as root, fetch it back, and return the output."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
-            self._send(folder, there)
+            self._send(module, folder, there)
             node = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {module} {there}/trial"
             output = attended(self.ssh(node), limit_s, self.name)
             self._fetch(there, folder, most)
@@ -75,7 +75,7 @@ class Machine:
         """Run a module of lab.node as root there and return its output; UserError if it fails or ssh does."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
-            self._send(None, there)
+            self._send(arguments[0], None, there)
             command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(arguments)}"
             done = subprocess.run(
                 self.ssh(f"{command}; status=$?; sudo rm -rf {there}; exit $status"),
@@ -97,16 +97,16 @@ class Machine:
         options = [word for key, value in OPTIONS.items() for word in ("-o", f"{key}={value}")]
         return ["ssh", *config, *options, "-o", f'ControlPath="{sockets}"', self.name, command]
 
-    def _send(self, folder: Path | None, there: str) -> None:
-        """Send the node's code, and the trial's folder."""
+    def _send(self, module: str, folder: Path | None, there: str) -> None:
+        """Send the code of a module that runs there, and the trial's folder."""
         sending = subprocess.Popen(
             self.ssh(f"mkdir {there} && tar -x -C {there}"), stdin=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert sending.stdin
         try:
             with tarfile.open(fileobj=sending.stdin, mode="w|") as tar:
-                for name in NODE_CODE:
-                    tar.add(paths.REPO / name, name, filter=_no_caches)
+                for place, file in sources(package_of(module)).items():
+                    tar.add(file, place)
                 if folder:
                     tar.add(folder, "trial")
         except BrokenPipeError:
@@ -129,7 +129,3 @@ class Machine:
             last = (errors.decode(errors="replace").strip().splitlines() or ["no output"])[-1]
             why = "cannot be reached, or connection lost" if status == SSH_FAILED else f"exit status {status}"
             raise TrialError(f"{self.name}: {why}: {last}")
-
-
-def _no_caches(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    return None if "__pycache__" in info.name else info

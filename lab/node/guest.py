@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 TRIAL = Path("/trial")
 WORK = {
     "trial": ("lab.node.trial", "run_trial"),
-    "quic": ("lab.node.quic", "run_trial"),
-    "stack": ("lab.node.stack", "run_trial"),
     "workload": ("lab.node.workload", "run_trial"),
     "shell": ("lab.node.shell", "run_shell"),
 }
@@ -74,7 +72,8 @@ def _done(folder: Path) -> bool:
 
 
 def _work(plan: "Plan", folder: Path) -> None:
-    module, function = WORK[plan.get("work", "trial")]
+    work = plan.get("work", "trial")
+    module, function = WORK.get(work, (work, "run_trial"))
     getattr(importlib.import_module(module), function)(plan, folder)
 
 

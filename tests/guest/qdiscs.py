@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from lab.node.crossing import ADDRESS, PORT, TOPOLOGY
 from lab.node.measure.sampler import MODULE, PARAMETERS, sampler
 from lab.node.net import netns
 from lab.node.net.namespace import entered
@@ -21,6 +20,15 @@ from lab.node.system.tools import NodeError, run
 WIRE: Topology = {
     "nodes": {"tbf": {"exec": []}, "netem": {"exec": []}},  # a node for each kind
     "links": [{"endpoints": ["tbf:eth1", "netem:eth1"], "mtu": 1500}],
+}
+
+ADDRESS, PORT = "10.0.2.2", 7000
+PAIR: Topology = {
+    "nodes": {
+        "source": {"exec": ["ip address add 10.0.2.1/24 dev eth1"]},
+        "sink": {"exec": [f"ip address add {ADDRESS}/24 dev eth1"]},
+    },
+    "links": [{"endpoints": ["source:eth1", "sink:eth1"], "mtu": 1500}],
 }
 
 
@@ -86,7 +94,7 @@ PATIENCE_S = 5
 
 def refused_by_own_queue(spec: Spec, count: int) -> int:
     """Send packets through a qdisc of the sender's own, and return how many of them the sender learned to be lost."""
-    with netns.namespaces_up(TOPOLOGY):
+    with netns.namespaces_up(PAIR):
         source, sink = _connected()
         _cross(source, sink)  # the neighbours know each other
         qdisc.apply("source", "eth1", spec)
@@ -100,7 +108,7 @@ def pkts_that_waited(spec: Spec, count: int) -> int:
     In virtual time each look at the clock takes 256 ns: packets arrive at every eighth nanosecond of a microsecond.
     """
     looks = random.Random(1)  # noqa: S311
-    with netns.namespaces_up(TOPOLOGY):
+    with netns.namespaces_up(PAIR):
         source, sink = _connected()
         _cross(source, sink)
         qdisc.apply("source", "eth1", spec)

@@ -40,7 +40,7 @@ class Replayed(Subject):
 def replayed(run: Stored, library: Path | None) -> Iterator[Replayed]:
     """Yield the representative trial of each sender, in the order of the scenario."""
     for subject in subjects(run.run, run.judged.outcomes):
-        yield Replayed(**vars(subject), library=library)
+        yield Replayed(subject.trial, subject.sender, subject.moments, subject.capacity_s, library)
 
 
 def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:

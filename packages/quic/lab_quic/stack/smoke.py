@@ -11,7 +11,6 @@ from pathlib import Path
 from lab.backends import boot
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
-from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
@@ -29,7 +28,7 @@ LEAST_BYTES = 20_000  # more than a first window
 PROCESSOR_S = 60  # of the kernel and both programs; a trial takes a tenth of it
 TABLES, BYTES = ("packets.parquet", "acks.parquet", "exits.parquet"), ("client.pcapng.zst",)
 SAME, OTHER_BYTES, DIFFERENT = "the same bytes", "the same times and sizes, with other bytes", "different"
-CODE = [*sorted(Path(__file__).parent.glob("*.py")), paths.LAB / "node" / "stack.py"]
+CODE = [*sorted(Path(__file__).parent.glob("*.py")), *sorted(Path(__file__).parents[1].glob("node/*.py"))]
 
 
 def repeats(cca: Cca, virtual: Virtual, progress: Progress) -> bool:

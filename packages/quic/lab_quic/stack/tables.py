@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.base.stats import smallest
-from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
 from lab.senders.traced import CAPTURED, link_tables
@@ -28,6 +27,7 @@ from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
+from lab_quic.node.stack import DATA_BYTES
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
 from lab_quic.stack.link_loss import lost_bytes
@@ -138,7 +138,7 @@ def find_log(folder: Path, place: str | None) -> Path | None:
 def packet_table(datagrams: Datagrams, long_headers: bool) -> pl.DataFrame:
     """Return the datagrams of both ways; the payload of the server's counts from 1 on, as TCP counts from its SYN.
 
-    Data begin where the node found them: with the first full datagram that is no handshake (lab/node/stack.py).
+    Data begin where the node found them: with the first full datagram that is no handshake (lab_quic/node/stack.py).
     """
     down = datagrams.to_client
     full = down & (datagrams.bytes >= DATA_BYTES) & ~(datagrams.long_header & long_headers)

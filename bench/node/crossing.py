@@ -3,7 +3,7 @@
 
 In a folder: sent.bin, pairs of <u64 ns since the start><u64 frame bytes>, in order of time; what it leaves there:
 received.bin, <u64 number><u64 sent ns><u64 received ns> of each packet in order of arrival, monotonic.
-bench/crossing.py builds the plan and calls this in the virtual kernel; `python -m lab.node.crossing FOLDER` (root)
+bench/crossing.py builds the plan and calls this in the virtual kernel; `python -m bench.node.crossing FOLDER` (root)
 runs it on this one.
 """
 

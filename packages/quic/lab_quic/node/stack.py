@@ -16,9 +16,9 @@ from lab.node import trial
 from lab.node.net import interface
 from lab.node.net.namespace import entered
 from lab.node.net.netns import interfaces
-from lab.node.quic import FirstDatagram
 from lab.node.system.tools import NodeError
 from lab.node.traffic import download, flow
+from lab_quic.node.quic import FirstDatagram
 
 if TYPE_CHECKING:
     from lab.node.plan import FlowPlan, Plan
