@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from lab_papers.search_replay import replay_bins, version
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -23,7 +24,6 @@ from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.images.compile import Compile
-from lab.judge.search_replay import replay_bins, version
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.schema.cca import load_ccas, search_versions

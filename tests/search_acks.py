@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from lab_papers.search_replay import COMPARED, PRINTED, SearchParams, Version, replay_bins, version
 
-from lab.judge.search_replay import COMPARED, PRINTED, SearchParams, Version, replay_bins, version
 from lab.schema.cca import search_versions
 
 ALL_VERSIONS = search_versions()

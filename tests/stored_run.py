@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from lab_papers.search_replay import replay
 
 from lab.judge.ack_stream import ack_stream
-from lab.judge.search_replay import replay
 from lab.runs.plan import MSS_BYTES
 from lab.schema.cca import load_ccas
 from lab.tables.digests import write_digests, write_with_digest

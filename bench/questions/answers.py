@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from lab_papers.evaluation.search.replay import Download, class_of, downloads, exit_of, varied
+from lab_papers.search_replay import EXIT, exit_pkts, replay_bins, version
 
 from bench.questions.schema import Form, Question
 from lab.base.errors import UserError
@@ -21,7 +22,6 @@ from lab.evaluation.compare.sequential import level, one_look
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.copies import distinct
 from lab.judge.registry import LASTING
-from lab.judge.search_replay import EXIT, exit_pkts, replay_bins, version
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
 

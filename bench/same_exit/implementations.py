@@ -9,11 +9,11 @@ from lab_bpf.node import replay
 from lab_bpf.node.transfer import Transfer
 from lab_bpf.program import build
 from lab_bpf.stock import run_stock
+from lab_papers.search_replay import replay_bins, version
 
 from bench.same_exit import quic
 from bench.same_exit.stream import DECISION, Decisions, Stream
 from lab.base.scratch import scratch_folder
-from lab.judge.search_replay import replay_bins, version
 
 SEARCH = "search"
 PROGRAM, STREAMS, DECISIONS, TRANSFER = "search.bpf.o", "streams", "decisions.json", "transfer.json"

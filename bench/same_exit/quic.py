@@ -7,11 +7,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from lab_papers.search_replay import BIN
 from lab_quic.log import NO_THRESHOLD
 
 from bench.same_exit.stream import DECISION, Decisions, Stream, to_exit
 from lab.base.errors import UserError
-from lab.judge.search_replay import BIN
 
 BIN_FIELDS = [name for name in (BIN.names or ()) if name not in ("ack", "reserved")]
 BIN_AT = 5  # after the window, the threshold, W_max, the exit and the pacing rate

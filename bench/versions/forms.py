@@ -4,7 +4,8 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab.judge.search_replay import ENDED_BINS, NEAREST_BIN, ROLL_BACK, WHOLE_BINS, Version, version
+from lab_papers.search_replay import ENDED_BINS, NEAREST_BIN, ROLL_BACK, WHOLE_BINS, Version, version
+
 from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
 from lab.schema.cca import Cca, load_ccas, search_versions

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from lab_papers.evaluation.recorded.download import Download, Floats, recorded
+from lab_papers.search_replay import EXIT, replay_bins
 
 from bench.versions.forms import FORMS
 from lab.base.errors import field_error
-from lab.judge.search_replay import EXIT, replay_bins
 from lab.traces import importers
 
 STEP_S = 0.02  # of the times that are asked: half a frame of the return link

@@ -17,7 +17,9 @@ Mirror = Annotated[
 ]
 
 Name = Annotated[str, typer.Argument(help="A recording of `lab traces list`, or a file.", metavar="NAME|FILE")]
-Form = Annotated[str | None, typer.Option("--format", help="The file's format; default: detected from its content.")]
+FormatName = Annotated[
+    str | None, typer.Option("--format", help="The file's format; default: detected from its content.")
+]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="An option of the format, as name=value.")]
 Figures = Annotated[Path | None, typer.Option(help="Folder for the SVG and PNG; default: results/traces.")]
 
@@ -68,7 +70,7 @@ def formats(markdown: Annotated[bool, typer.Option("--markdown", help="Print the
 
 
 @traces_app.command()
-def show(name: Name, form: Form = None, settings: Settings = None, out: Figures = None) -> None:
+def show(name: Name, form: FormatName = None, settings: Settings = None, out: Figures = None) -> None:
     """Show rate, round-trip time and loss as curves and CDFs.
 
     Example: `lab traces show geo-klm-inflight/ping_ams`
@@ -77,27 +79,6 @@ def show(name: Name, form: Form = None, settings: Settings = None, out: Figures 
     from lab.traces.imported import find
 
     for line in lines(find(name, form, settings or []), name, out, console.width):
-        say(console, line)
-
-
-@traces_app.command(hidden=True)
-def spectrum(
-    name: Name,
-    window_s: Annotated[
-        float | None, typer.Option(help="Window of the transform; default: 20 minimum round-trip times.")
-    ] = None,
-    form: Form = None,
-    settings: Settings = None,
-    out: Figures = None,
-) -> None:
-    """Find the cycle of the round-trip times.
-
-    Example: `lab traces spectrum leo-leocc/delay_example`
-    """
-    from lab.commands.traces_spectrum import show_spectrum
-    from lab.traces.imported import find
-
-    for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):
         say(console, line)
 
 

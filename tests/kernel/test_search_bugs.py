@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_papers.search_replay import EXIT, RTT_TOO_LONG, STAY, exit_pkts
 
-from lab.judge.search_replay import EXIT, RTT_TOO_LONG, STAY, exit_pkts
 from tests.search_acks import BIN_US, RTT_US, SOUND, Acks, Bins, decide_as, known, one_ack_a_bin, slow_start
 
 every_version = pytest.mark.parametrize("name", SOUND)

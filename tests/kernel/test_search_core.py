@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_papers.search_replay import EXIT, NO_PREVIOUS, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams
 
-from lab.judge.search_replay import EXIT, NO_PREVIOUS, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams
 from tests.search_acks import BIN_US, DECISION, RTT_US, Acks, Bins, compared, decide, one_ack_a_bin, slow_start
 
 UNHURRIED = settings(deadline=None)  # a busy machine is no failure

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_papers.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
 from numpy.typing import NDArray
 
 from bench.same_exit.stream import FIELDS
 from bench.versions.forms import FIXES
 from lab.images.image import Image
-from lab.judge.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
 from lab.tables.trace import Events

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_papers.search_replay import COMPARED, EXIT, FRACTION, SearchParams, replay_bins, version
 
-from lab.judge.search_replay import COMPARED, EXIT, FRACTION, SearchParams, replay_bins, version
 from tests.published_search import MODELS, Check, checks
 from tests.search_acks import BIN_US, RTT_US, Acks, decide_as, one_ack_a_bin, slow_start
 

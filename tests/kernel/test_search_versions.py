@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from lab.base.errors import UserError
-from lab.judge.search_replay import (
+from lab_papers.search_replay import (
     DRAIN,
     ENDED_BINS,
     EXIT,
@@ -24,6 +22,8 @@ from lab.judge.search_replay import (
     replay_bins,
     version,
 )
+
+from lab.base.errors import UserError
 from tests.search_acks import (
     ALL_VERSIONS,
     AT_26_PCT,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_papers.search_replay import AFTER_SILENCE, EXIT, NOT_FILLED, RTT_FELL, STAY
 
-from lab.judge.search_replay import AFTER_SILENCE, EXIT, NOT_FILLED, RTT_FELL, STAY
 from tests.search_acks import BIN_US, RTT_US, SOUND, Acks, Bins, compared, decide_as, one_ack_a_bin, slow_start
 
 every_version = pytest.mark.parametrize("name", SOUND)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lab_papers.search_replay import AFTER_SILENCE, EXIT, NO_PREVIOUS, RTT_TOO_LONG, STAY, TOO_FEW_BINS, version
 
-from lab.judge.search_replay import AFTER_SILENCE, EXIT, NO_PREVIOUS, RTT_TOO_LONG, STAY, TOO_FEW_BINS, version
 from tests.search_acks import Acks, Bins, decide_as
 
 INITIAL_US, LOW_US, HIGH_US, AFTER_RESET_US = 100_000, 80_000, 200_000, 150_000

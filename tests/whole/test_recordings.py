@@ -92,13 +92,3 @@ def test_a_recording_by_name_wants_to_be_fetched_first_and_is_then_imported_once
     written_ns = stored.stat().st_mtime_ns
     assert lab(tmp_path, "traces", "show", name, **environment).returncode == 0
     assert stored.stat().st_mtime_ns == written_ns
-
-
-@needs_real
-def test_the_command_shows_the_published_cycles_beside_the_recorded_one(tmp_path: Path) -> None:
-    file = real("leo-leocc/delay_example.txt")
-    done = lab(tmp_path, "traces", "spectrum", str(file), "--format", "leocc", "--out", str(tmp_path), COLUMNS="80")
-    assert done.returncode == 0, done.stderr
-    assert all(rtts in done.stdout for rtts in ("3.33", "3.75", "2.80"))
-    assert "dominant here" in done.stdout
-    assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("/")) <= 80

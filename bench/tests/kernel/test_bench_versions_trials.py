@@ -4,9 +4,9 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.search_replay import replay_bins
 
 from bench.versions.forms import FORMS
-from lab.judge.search_replay import replay_bins
 
 
 @pytest.mark.parametrize("name", FORMS)

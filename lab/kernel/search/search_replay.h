@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SEARCH over a recorded ACK stream.  lab/judge/search_replay.py mirrors these structures. */
+/* SEARCH over a recorded ACK stream.  packages/papers/lab_papers/search_replay.py mirrors these structures. */
 #ifndef SEARCH_REPLAY_H
 #define SEARCH_REPLAY_H
 

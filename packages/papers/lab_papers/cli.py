@@ -11,7 +11,7 @@ from lab.base.errors import UserError
 from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, ShardFolder, Shards, console, run_options
 from lab.commands.known import require_scenarios
 from lab.commands.lines import say
-from lab.commands.traces import Figures
+from lab.commands.traces import Figures, FormatName, Name, Settings
 
 
 class Width(StrEnum):
@@ -204,6 +204,26 @@ def compare(
     from lab_papers.commands.traces_compare import compare as lay
 
     lay(run, names or [], out, console)
+
+
+def spectrum(
+    name: Name,
+    window_s: Annotated[
+        float | None, typer.Option(help="Window of the transform; default: 20 minimum round-trip times.")
+    ] = None,
+    form: FormatName = None,
+    settings: Settings = None,
+    out: Figures = None,
+) -> None:
+    """Find the cycle of the round-trip times.
+
+    Example: `lab traces spectrum leo-leocc/delay_example`
+    """
+    from lab.traces.imported import find
+    from lab_papers.commands.traces_spectrum import show_spectrum
+
+    for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):
+        say(console, line)
 
 
 def same(

@@ -19,8 +19,8 @@ from lab.judge.stored import LATEST, Stored, in_order, stored
 from lab.runs.vary import MOST_FIELDS
 from lab.tables.stored_run import Run
 from lab.traces.imported import find
-from lab.traces.spectrum import spectrum
 from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
+from lab_papers.evaluation.spectrum import spectrum
 from lab_papers.figures.replayed import Replayed, replayed
 from lab_papers.figures.sensitivity import JUDGES
 from lab_papers.index.evaluation import evaluation

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from lab_papers.search_replay import EXIT, replay_bins, version
 from lab_quic.quinn import build
 
 from bench.same_exit import quic
 from bench.same_exit.quic import BIN_AT, BIN_FIELDS, Event
-from lab.judge.search_replay import EXIT, replay_bins, version
 from tests.bbr3 import PROBE_RTT, RATE_ONE, Ack, Loss, Sent
 from tests.bbr3 import Core as Bbr3Core
 from tests.careful_resume import NORMAL, RECONNAISSANCE, SAFE_RETREAT

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lab_bpf.node import loader
 from lab_bpf.program import build
+from lab_papers.search_replay import AGAIN_NEW, DRAIN, built_versions, version
 from lab_quic.quinn import build as quic
 
 from bench.same_exit import implementations as decide
@@ -18,7 +19,6 @@ from bench.same_exit.record import record_one
 from bench.same_exit.stream import Decisions, Stream, load
 from lab.backends.virtual import Virtual
 from lab.images.image import Image
-from lab.judge.search_replay import AGAIN_NEW, DRAIN, built_versions, version
 from lab.kernel.build import Kernel
 from lab.node.system.tools import NodeError
 from lab.runs.experiment import Experiment

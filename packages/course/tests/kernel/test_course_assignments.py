@@ -11,12 +11,12 @@ from lab_course.assignment import COURSE, find_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.rehearse import Case, solutions
 from lab_course.solved import SOLUTION
+from lab_papers.search_replay import EXIT, STAY, SearchParams, replay_bins
 from nbclient import NotebookClient
 
 from lab.backends.virtual import Virtual
 from lab.base.paths import REPO
 from lab.images.image import Image
-from lab.judge.search_replay import EXIT, STAY, SearchParams, replay_bins
 from lab.kernel.build import Kernel
 
 CASES = [

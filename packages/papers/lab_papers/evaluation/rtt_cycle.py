@@ -11,8 +11,8 @@ from lab.base.stats import CONFIDENCE, RESAMPLING_SEED
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.traces.recording import Recording
-from lab.traces.spectrum import Spectrum, spectrum
 from lab_papers.evaluation.slow_start_rtt import SAMPLES_A_RTT, mean_of, of_trials
+from lab_papers.evaluation.spectrum import Spectrum, spectrum
 
 LEAST_RTTS = 8  # a shorter slow start does not hold the cycles looked for twice
 PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts without HyStart

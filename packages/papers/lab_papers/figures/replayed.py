@@ -10,9 +10,9 @@ import polars as pl
 
 from lab.figures.subject import Subject, subjects
 from lab.judge.ack_stream import ack_stream
-from lab.judge.search_replay import PRINTED, SearchParams, replay
 from lab.judge.stored import Stored
 from lab.tables.downloads import FLOW
+from lab_papers.search_replay import PRINTED, SearchParams, replay
 
 
 @dataclass

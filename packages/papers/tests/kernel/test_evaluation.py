@@ -15,13 +15,13 @@ from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import class_of, downloads, exit_of, varied
 from lab_papers.evaluation.status import status
 from lab_papers.evaluation.write import write_all
+from lab_papers.search_replay import PRINTED, version
 
 from lab.evaluation.shares import jain
 from lab.judge.registry import rules
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence
 from lab.judge.rules import latency_offset
-from lab.judge.search_replay import PRINTED, version
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.records import ScenarioRecord

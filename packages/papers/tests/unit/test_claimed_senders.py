@@ -8,8 +8,8 @@ import pytest
 from lab_papers.evaluation.claims.numbered import numbered
 from lab_papers.evaluation.search.forms import FORMS
 from lab_papers.evaluation.search.replay import Download, exit_of
+from lab_papers.search_replay import version
 
-from lab.judge.search_replay import version
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import Claims
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from lab_papers.evaluation.search import kernel_checks, sensitivity
 from lab_papers.evaluation.search.replay import BASE, JUDGES, downloads, varied
+from lab_papers.search_replay import BIN, built_versions, exit_pkts, replay, version
 
-from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, version
 from lab.judge.stored import Stored
 from lab.runs.experiment import load_experiment
 from lab.runs.options import RunOptions

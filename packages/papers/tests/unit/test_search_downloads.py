@@ -13,13 +13,13 @@ from lab_papers.evaluation.recorded.rate import LAGS_S, Rate
 from lab_papers.evaluation.recorded.tables import _rate_cells, _rate_row
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import BASE, Download, class_of, download, downloads, varied
+from lab_papers.search_replay import SearchParams
 
 from lab.base.stats import wilson_pct
 from lab.judge.ack_stream import ack_stream
 from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
 from lab.judge.registry import rule_of
-from lab.judge.search_replay import SearchParams
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored, stored
 from lab.tables.records import ClaimRecord

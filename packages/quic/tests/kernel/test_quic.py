@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from lab_conform import command as conform
+from lab_papers.search_replay import EXIT, replay_bins, version
 from lab_quic.log import NO_THRESHOLD, read_server
 from lab_quic.quinn import build
 from quic_cores import bbr3, bins, careful_resume, core_bins, decisions, events_of, paced, rapid_start
@@ -20,7 +21,6 @@ from rich.console import Console
 from bench.same_exit.quic import Event
 from lab.backends.records import TrialError
 from lab.judge.outcome import outcome
-from lab.judge.search_replay import EXIT, replay_bins, version
 from lab.links.profile import Profile
 from lab.runs.trial import prepare, run_trial
 from lab.tables.digests import SUMS

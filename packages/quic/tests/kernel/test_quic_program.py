@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_papers.search_replay import EXIT
 from lab_quic.log import NO_THRESHOLD
 from lab_quic.quinn import build
 from numpy.typing import NDArray
 from quic_cores import bbr3, bins, careful_resume, core_bins, decisions, paced, program, rapid_start
 
 from bench.same_exit.quic import Event
-from lab.judge.search_replay import EXIT
 
 STREAMS = 200
 PACKET_BYTES = 1472

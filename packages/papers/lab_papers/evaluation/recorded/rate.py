@@ -8,8 +8,8 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.traces.recording import Recording
-from lab.traces.spectrum import spectrum
 from lab_papers.evaluation.recorded.download import Download, Floats
+from lab_papers.evaluation.spectrum import spectrum
 
 MARKS_PKTS = (50, 200, 500, 1000, 2000)
 FIRST_S = 9.0  # of the download, for the median round trip and its cycle: about the time until capacity on GEO

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.judge.search_replay import replay, version
 from lab_papers.evaluation.search.replay import Download
+from lab_papers.search_replay import replay, version
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.judge.search_replay import version
 from lab.judge.slow_start import SlowStartExit
 from lab_papers.evaluation.search.replay import Download, exit_of, varied
+from lab_papers.search_replay import version
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import polars as pl
 from lab.backends.virtual import Virtual
 from lab.judge import loss
 from lab.judge.frames import Row
-from lab.judge.search_replay import version
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
 from lab.runs.experiment import load_experiment
@@ -24,6 +23,7 @@ from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import Download, class_of, downloads, exit_of, varied
+from lab_papers.search_replay import version
 
 SENDER = sensitivity.PUBLISHED
 POINTS: tuple[dict[str, int], ...] = (

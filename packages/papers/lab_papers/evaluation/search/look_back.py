@@ -3,7 +3,7 @@
 
 import polars as pl
 
-from lab.judge.search_replay import PRINTED
+from lab_papers.search_replay import PRINTED
 
 WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = PRINTED.bins, PRINTED.window_factor_tenths / 10, PRINTED.extra_bins
 

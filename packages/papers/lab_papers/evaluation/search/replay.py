@@ -20,13 +20,13 @@ from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
 from lab.judge.registry import LASTING, TRUTH, rule_of, rules
 from lab.judge.rules import lasting
-from lab.judge.search_replay import EXIT, SearchParams, Version, replay_bins
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
 from lab.schema.heuristics import DEFAULT_RULE
 from lab.tables.downloads import FLOW
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.stored_trial import Trial
+from lab_papers.search_replay import EXIT, SearchParams, Version, replay_bins
 
 BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
 JUDGES = ("heuristic", TRUTH)

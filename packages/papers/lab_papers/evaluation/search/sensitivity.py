@@ -14,7 +14,6 @@ import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.frames import Cell, Row
-from lab.judge.search_replay import SearchParams, Version, version
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
 from lab.judge.summary import CLASSES
@@ -31,6 +30,7 @@ from lab_papers.evaluation.search.replay import (
     exit_of,
     varied,
 )
+from lab_papers.search_replay import SearchParams, Version, version
 
 WINDOWS_TENTHS = range(10, 81, 5)
 THRESHOLDS_PCT = range(5, 51, 5)

@@ -2,17 +2,19 @@
 """The cycle that is in the round trips is the one that is found, whatever the clock does; and none is made up."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.spectrum import PUBLISHED, spectrum
+from lab_papers.figures import rtt_spectrum
 
 from lab.base.errors import UserError
-from lab.figures import rtt_spectrum
 from lab.figures.save import svg
 from lab.traces import importers
 from lab.traces.recording import Recording
-from lab.traces.spectrum import PUBLISHED, spectrum
+from tests.command import lab
 from tests.traces_real import needs_real, real
 
 RNG = np.random.default_rng(7)
@@ -115,3 +117,13 @@ def test_a_window_of_too_few_values_is_refused(window_s: float) -> None:
 def test_starlinks_recorded_delay_swings_every_77_ms(name: str) -> None:
     found = spectrum(importers.read(real(f"{name}.txt"), "leocc"))
     assert found.peaks["cycle_s"][0] == pytest.approx(0.077, abs=0.002)
+
+
+@needs_real
+def test_the_command_shows_the_published_cycles_beside_the_recorded_one(tmp_path: Path) -> None:
+    file = real("leo-leocc/delay_example.txt")
+    done = lab(tmp_path, "traces", "spectrum", str(file), "--format", "leocc", "--out", str(tmp_path), COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    assert all(rtts in done.stdout for rtts in ("3.33", "3.75", "2.80"))
+    assert "dominant here" in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("/")) <= 80

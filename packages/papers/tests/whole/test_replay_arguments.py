@@ -7,10 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-
-from lab.base.errors import UserError
-from lab.judge.ack_stream import ack_stream
-from lab.judge.search_replay import (
+from lab_papers.search_replay import (
     EXIT,
     FRACTION,
     PRINTED,
@@ -22,6 +19,9 @@ from lab.judge.search_replay import (
     replay_bins,
     version,
 )
+
+from lab.base.errors import UserError
+from lab.judge.ack_stream import ack_stream
 from tests.approved import approved
 from tests.slow_start_model import download
 from tests.stored_run import LINK

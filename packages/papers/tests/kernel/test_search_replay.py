@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_papers.search_replay import EXIT, NO_PREVIOUS, PRINTED, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams, replay
 
 from lab.base.errors import UserError
-from lab.judge.search_replay import EXIT, NO_PREVIOUS, PRINTED, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams, replay
 from tests.search_acks import Acks, decide, one_ack_a_bin, slow_start
 
 Decision = tuple[int, ...]  # bin, verdict, curr, prev, norm in thousandths

@@ -8,7 +8,7 @@ from textwrap import wrap
 from lab.commands.terminal import Curve, drawn_curve
 from lab.commands.traces_show import stem
 from lab.traces.recording import Recording
-from lab.traces.spectrum import PUBLISHED, Spectrum, spectrum
+from lab_papers.evaluation.spectrum import PUBLISHED, Spectrum, spectrum
 
 MOST_PEAKS = 3
 WEAK = 0.25  # of an amplitude above its surroundings
@@ -18,8 +18,8 @@ def show_spectrum(
     recording: Recording, name: str, window_s: float | None, out: Path | None, width: int
 ) -> Iterator[str]:
     """Yield the lines of a spectrum and the published cycles, after writing the figure."""
-    from lab.figures import rtt_spectrum as drawing
     from lab.figures.save import save
+    from lab_papers.figures import rtt_spectrum as drawing
 
     found = spectrum(recording, window_s)
     what = f"{name}: {found.windows} windows of {found.window_s:.4g} s, a value every {found.step_s:.4g} s"
