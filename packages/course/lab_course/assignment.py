@@ -22,7 +22,7 @@ from lab.schema.load import Strict, like, load
 COURSE = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = COURSE / "assignments"
 FILE, CHECKS, TEACHER, HIDDEN, LINKS = "assignment.yml", "checks.py", "teacher", "hidden.py", "links"
-START, HANDOUT, STUDENT = "start", "handout.md", "student.yml"
+START, MADE, HANDOUT, STUDENT = "start", "made.py", "handout.md", "student.yml"
 PREFIX = "check_"
 PUBLIC, HIDDEN_PART = "public", "hidden"
 Part = Literal["public", "hidden"]
@@ -107,6 +107,12 @@ class Assignment:
         for name in found.keys() - {row.id for row in self.rows(part)}:
             raise field_error(shown(file), PREFIX + name, "", f"a check of {FILE} of part {part}")
         return found
+
+    def made(self) -> dict[str, str]:
+        """Return the files of the starting point that the assignment's made.py writes, by name."""
+        file = self.folder / MADE
+        texts: dict[str, str] = _imported(file).files() if file.is_file() else {}
+        return texts
 
     def link_file(self, name: str, part: str) -> Path:
         """Return the file of a link profile of the assignment."""

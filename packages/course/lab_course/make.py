@@ -59,6 +59,8 @@ def _cut(assignment: Assignment, folder: Path, student: str | None) -> None:
         if not (assignment.folder / name).exists():
             raise UserError(f"{assignment.folder / name}: must be there: students get it")
     shutil.copytree(assignment.folder / START, folder, ignore=_ignored)
+    for name, text in assignment.made().items():
+        (folder / name).write_text(text)
     shutil.copyfile(assignment.folder / HANDOUT, folder / HANDOUT)
     shutil.copyfile(MAKEFILE, folder / "Makefile")
     if student is not None:

@@ -21,7 +21,7 @@ from lab_course.bench import Bench
 from lab_course.forms import gradescope
 from lab_course.forms.plain import points as shown_points
 from lab_course.grade import Grade, grade
-from lab_course.solved import SOLUTION, handed_in, solved
+from lab_course.solved import SOLUTION, begun, handed_in, solved
 from lab_course.submission import Submission
 
 MISTAKES, EXPECTED, RESULTS = "mistakes", "expected.yml", "results.json"
@@ -139,8 +139,10 @@ def _differences(graded: Grade, expected: Expected) -> Iterator[str]:
 def submission(assignment: Assignment, name: str) -> Submission:
     """Return the submission of a case."""
     teacher = assignment.folder / TEACHER
-    if name in (SOLUTION, START):
-        return handed_in(assignment, teacher / SOLUTION if name == SOLUTION else assignment.folder / START, STUDENT)
+    if name == START:
+        return begun(assignment, STUDENT)
+    if name == SOLUTION:
+        return handed_in(assignment, teacher / SOLUTION, STUDENT)
     folder = teacher / MISTAKES / name
     expected = load(Expected, folder / EXPECTED)
     own = handed_in(assignment, folder, STUDENT)

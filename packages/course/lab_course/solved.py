@@ -12,7 +12,7 @@ from pathlib import Path
 from lab.backends.virtual import ensure_built
 from lab.base.plain_file import read_plain
 from lab.kernel.recipe import Recipe
-from lab_course.assignment import HIDDEN, PUBLIC, TEACHER, Assignment, load_assignment, sibling
+from lab_course.assignment import HIDDEN, PUBLIC, START, TEACHER, Assignment, load_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.submission import Submission
 from lab_course.work import Work
@@ -26,6 +26,14 @@ def handed_in(assignment: Assignment, folder: Path, student: str) -> Submission:
     wanted = [each for each in assignment.content.hand_in if (folder / each.file).is_file()]
     files = {each.file: read_plain(folder / each.file, each.most_bytes) for each in wanted}
     return Submission(folder, student, files)
+
+
+def begun(assignment: Assignment, student: str) -> Submission:
+    """Return the starting point as a submission."""
+    given = handed_in(assignment, assignment.folder / START, student)
+    wanted = {each.file for each in assignment.content.hand_in}
+    made = {name: text.encode() for name, text in assignment.made().items() if name in wanted}
+    return replace(given, files={**given.files, **made})
 
 
 def solved(assignment: Assignment, bench: Bench, student: str) -> Submission:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Assignment 4: its vectors tell each misreading of Algorithm 1 from the right reading."""
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from lab_course.assignment import find_assignment, sibling
+from lab_course.make import make
 
 FOURTH = find_assignment("4")
 algorithm, vectors = (sibling(str(FOURTH.folder / "checks.py"), name) for name in ("algorithm", "vectors"))
 compare = sibling(str(FOURTH.folder / "checks.py"), "compare")
+PUBLIC_SHA256 = "e535f337705fbd7ab81edc37e96837f727eea0fac68830196a88e9ca64666161"
 SEEDS = (vectors.PUBLIC_SEED, 1, 2**31 - 1)
 
 
@@ -36,9 +40,10 @@ def printed(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_the_header_that_students_get_holds_the_public_vectors() -> None:
-    file = FOURTH.folder / "start" / "vectors.h"
-    assert file.read_text() == vectors.header(vectors.vectors(vectors.PUBLIC_SEED))
+def test_all_students_get_the_same_public_vectors(tmp_path: Path) -> None:
+    (student,) = make(tmp_path, [FOURTH], ["s1"])
+    header = (student / FOURTH.folder.name / "vectors.h").read_bytes()
+    assert hashlib.sha256(header).hexdigest() == PUBLIC_SHA256
 
 
 @pytest.mark.parametrize("seed", SEEDS)
