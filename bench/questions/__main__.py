@@ -30,7 +30,7 @@ def main(given: Sequence[str]) -> None:
         kernel = find()
         assert kernel is not None  # the trials had it
         answer = {**asked.model_dump(), "rows": rows(asked, runs, kernel.replay_library)}
-        answers = {**_stored(), name: answer}  # read anew: another command may have answered others meanwhile
+        answers = {**_stored(), name: answer}  # read again: another command may have answered others meanwhile
         _write({each: answers[each] for each in names() if each in answers})
     print(paths.results() / "bench" / f"{NAME}.json")
 

@@ -38,7 +38,7 @@ from lab.runs.vary import Axis, axes_of, cells, require_few
 
 
 @dataclass(frozen=True)
-class Course:
+class CampaignOptions:
     """How a campaign is run: what decides when a link has enough trials, and how long it may take."""
 
     measure: str = PRIMARY
@@ -93,10 +93,10 @@ def _points(link: Link, axes: Sequence[Axis]) -> Iterator[Link]:
         yield replace(link, name=name, base=link.name, meaning=f"{link.title}, {shown}", varied=tuple(texts.items()))
 
 
-def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
+def compare_known(chosen: Chosen, how: CampaignOptions, options: RunOptions, console: Console) -> None:
     """Compare senders of cca.yml."""
     if chosen.part:
-        _require_fixed(chosen, course)
+        _require_fixed(chosen, how)
         chosen.part.begin()
     comparison = fetched(chosen.comparison(), console)
     senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
@@ -108,16 +108,16 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
         if failed:
             raise typer.Exit(1)
         return
-    course = replace(course, reports=course.reports and not chosen.quick)
-    compare(comparison, course, virtual.site, options, console).require_valid()
+    how = replace(how, reports=how.reports and not chosen.quick)
+    compare(comparison, how, virtual.site, options, console).require_valid()
 
 
-def _require_fixed(chosen: Chosen, course: Course) -> None:
+def _require_fixed(chosen: Chosen, how: CampaignOptions) -> None:
     """Refuse a shard of a comparison whose results decide which trials come next, or that is not whole."""
     if not (chosen.fixed or chosen.quick):
         rule = "used with --fixed or --quick: else results decide which trials come next"
         raise field_error(COMMAND_LINE, "shard", chosen.part and chosen.part.shard, rule)
-    for name, value in (("resume", course.resume), ("budget-minutes", course.budget_minutes)):
+    for name, value in (("resume", how.resume), ("budget-minutes", how.budget_minutes)):
         if value:
             raise field_error(COMMAND_LINE, name, value, "left out with --shard: stored trials are not run again")
 
@@ -156,36 +156,38 @@ class Compared:
             raise typer.Exit(1)
 
 
-def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> Compared:
+def compare(
+    comparison: Comparison, how: CampaignOptions, site: Site, options: RunOptions, console: Console
+) -> Compared:
     """Run the campaign, print the ranks, and write its page; a link or a trial that fails does not stop the others."""
-    request = record.requested(comparison, course.measure)
-    folder = record.resumed(request) if course.resume else None
+    request = record.requested(comparison, how.measure)
+    folder = record.resumed(request) if how.resume else None
     for link in comparison.links:
         require_possible(comparison.experiment(link, comparison.trials), site.backend, options)
-    _announce(comparison, course, options, site.backend.kind == "virtual", console)
+    _announce(comparison, how, options, site.backend.kind == "virtual", console)
     folder = folder or record.begin(request)
     say(console, f"results in {folder}, runs in {paths.results()}/compare-*")
-    with going_on(partial(str, course.again)), one_pool():
-        state = _run(comparison, course, folder.name, site, options, console)
+    with going_on(partial(str, how.again)), one_pool():
+        state = _run(comparison, how, folder.name, site, options, console)
         found = results(comparison, folder.name, looks_of(comparison))
         record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})
-        answer = ranked(comparison, course.measure, found)
-        _conclude(state, folder, course, answer, console)
-        files = _draw(folder, comparison, course, found, state, console)
+        answer = ranked(comparison, how.measure, found)
+        _conclude(state, folder, how, answer, console)
+        files = _draw(folder, comparison, how, found, state, console)
         _draw_sweeps(found, console)
     return Compared(answer, found, files, state.failures)
 
 
 def _draw(
-    folder: Path, comparison: Comparison, course: Course, found: list[LinkResult], state: State, console: Console
+    folder: Path, comparison: Comparison, how: CampaignOptions, found: list[LinkResult], state: State, console: Console
 ) -> Mapping[str, Path]:
     """Write the page, then the reports that its cells open."""
     from lab.report.compare.write import write, write_reports  # drawing loads slowly: not before the answer
 
-    files = write(folder, comparison, course.measure, found, state, course.reports)
+    files = write(folder, comparison, how.measure, found, state, how.reports)
     for name, path in files.items():
         show_path(console, name, path)
-    if course.reports:
+    if how.reports:
         say(console, "writing the reports that its cells open")
         for fault in write_reports(found, watched(console, "reports")):
             say(console, fault)
@@ -205,12 +207,12 @@ def _draw_sweeps(found: Sequence[LinkResult], console: Console) -> None:
 
 
 def _run(
-    comparison: Comparison, course: Course, began: str, site: Site, options: RunOptions, console: Console
+    comparison: Comparison, how: CampaignOptions, began: str, site: Site, options: RunOptions, console: Console
 ) -> State:
-    budget_s = None if course.budget_minutes is None else 60 * course.budget_minutes
+    budget_s = None if how.budget_minutes is None else 60 * how.budget_minutes
     state, most = State(), looks_of(comparison).trials[-1]
     bars = partial(TrialBar, console, many_runs=True)
-    for state in campaign(comparison, course.measure, began, site, options, bars, budget_s):
+    for state in campaign(comparison, how.measure, began, site, options, bars, budget_s):
         say(console, _after(state, comparison, most))
     return state
 
@@ -230,7 +232,9 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
     return f"{line}; {goes_on} {', '.join(still)}"
 
 
-def _announce(comparison: Comparison, course: Course, options: RunOptions, virtual: bool, console: Console) -> None:
+def _announce(
+    comparison: Comparison, how: CampaignOptions, options: RunOptions, virtual: bool, console: Console
+) -> None:
     """Print what will be done, when it stops, how long it may take, and what is protected less without bubblewrap."""
     plan = looks_of(comparison)
     others = [name for name in comparison.senders if name not in comparison.subjects]
@@ -243,8 +247,8 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
         for count in (first, most)
     ]
     shown = ", ".join(f"{link.name} ({each} s)" for link, each in zip(comparison.links, per_trial_s, strict=True))
-    measure = primary_of(comparison.links[0], course.measure)
-    budget = "" if course.budget_minutes is None else f", at most {course.budget_minutes:g} min of trials"
+    measure = primary_of(comparison.links[0], how.measure)
+    budget = "" if how.budget_minutes is None else f", at most {how.budget_minutes:g} min of trials"
     say(console, f"{', '.join(comparison.subjects)} against {', '.join(others) or 'one another'}, on {shown}")
     subjects = " and ".join(comparison.subjects)
     each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
@@ -256,10 +260,10 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     say(console, f"{' to '.join(dict.fromkeys(takes))}{budget}")
 
 
-def _conclude(state: State, folder: Path, course: Course, answer: Ranked, console: Console) -> None:
+def _conclude(state: State, folder: Path, how: CampaignOptions, answer: Ranked, console: Console) -> None:
     """Print what failed, then the ranks and the answer."""
     for name, reason in state.failures.items():
         say(console, f"no result: {name}: {reason}")
     if state.budget_used:
-        say(console, f"the budget of {course.budget_minutes:g} min is used: '{course.again}' goes on in {folder}")
-    console.print(answer.shown(console.width, course.verbose))
+        say(console, f"the budget of {how.budget_minutes:g} min is used: '{how.again}' goes on in {folder}")
+    console.print(answer.shown(console.width, how.verbose))

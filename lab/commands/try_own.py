@@ -19,7 +19,7 @@ from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.base.workers import Pool, one_pool
 from lab.commands import first_use
-from lab.commands.compare import Course, compare, fetched
+from lab.commands.compare import CampaignOptions, compare, fetched
 from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
@@ -75,7 +75,7 @@ class TryRequest:
         return (1 if self.quick else TRIALS) if self.trials is None else self.trials
 
 
-def try_brought(request: TryRequest, course: Course, options: RunOptions, console: Console) -> None:
+def try_brought(request: TryRequest, how: CampaignOptions, options: RunOptions, console: Console) -> None:
     """Compare all senders of users' files, which need no building, with the lab's."""
     for name, value in (("param", request.params), ("sanitize", request.sanitize), ("engine", request.engine)):
         if value:
@@ -88,20 +88,20 @@ def try_brought(request: TryRequest, course: Course, options: RunOptions, consol
     comparison = fetched(comparison, console)
     require_known(request.expected.expectations, comparison)
     senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
-    course = replace(course, reports=course.reports and not request.quick)
-    _compare(request, replace(comparison, senders=senders), course, virtual.site, options, console)
+    how = replace(how, reports=how.reports and not request.quick)
+    _compare(request, replace(comparison, senders=senders), how, virtual.site, options, console)
 
 
-def try_own(request: TryRequest, course: Course, options: RunOptions, console: Console) -> None:
+def try_own(request: TryRequest, how: CampaignOptions, options: RunOptions, console: Console) -> None:
     """Build, test and compare; UserError names the first fault."""
     if all(source.suffix == BROUGHT for source in request.sources):
-        try_brought(request, course, options, console)
+        try_brought(request, how, options, console)
         return
     with one_pool() as pool:
-        _try_sources(request, course, options, console, pool)
+        _try_sources(request, how, options, console, pool)
 
 
-def _try_sources(request: TryRequest, course: Course, options: RunOptions, console: Console, pool: Pool) -> None:
+def _try_sources(request: TryRequest, how: CampaignOptions, options: RunOptions, console: Console, pool: Pool) -> None:
     choice = choose(request.backend or "virtual", request.engine)
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
@@ -118,16 +118,16 @@ def _try_sources(request: TryRequest, course: Course, options: RunOptions, conso
     seed = SEED if request.seed is None else request.seed
     comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
     require_known(request.expected.expectations, comparison)
-    course = replace(course, reports=course.reports and not request.quick)
+    how = replace(how, reports=how.reports and not request.quick)
     if choice.backend == "virtual":
         files = module_files(one.module for one in tested)
         with_own = replace(virtual, own_modules=files, kernels={} if under is virtual else {under.digest: under.kernel})
         senders, virtual = first_use.built(comparison.senders, with_own, console)
-        _compare(request, replace(comparison, senders=senders), course, virtual.site, options, console)
+        _compare(request, replace(comparison, senders=senders), how, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:
-        _compare(request, comparison, course, site, replace(options, workers=1), console)
+        _compare(request, comparison, how, site, replace(options, workers=1), console)
 
 
 def own_senders_of(request: TryRequest, virtual: Virtual, console: Console) -> tuple[dict[str, Cca], Virtual]:
@@ -138,10 +138,10 @@ def own_senders_of(request: TryRequest, virtual: Virtual, console: Console) -> t
 
 
 def _compare(
-    request: TryRequest, comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console
+    request: TryRequest, comparison: Comparison, how: CampaignOptions, site: Site, options: RunOptions, console: Console
 ) -> None:
     """Compare, then judge what is expected."""
-    compared = compare(comparison, course, site, options, console)
+    compared = compare(comparison, how, site, options, console)
     if request.expected.expectations:
         conclude(request.expected, comparison.subjects, compared.found, console)
     compared.require_valid()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from lab.node import leftovers
 from lab.node.measure.kernel_log import logged
-from lab.node.net import claims, sysctl
+from lab.node.net import leases, sysctl
 from lab.node.system import modules
 from lab.node.system.exclusive import held_alone
 from lab.node.system.failure import errors_stored
@@ -79,7 +79,7 @@ def _clean() -> None:
     if not STATE.is_dir():
         return
     with held_alone(STATE / "lock", f"lab clean (process {os.getpid()})"):
-        for removed in [*leftovers.clear(STATE), *claims.clear(), *leftovers.clear_folders(SHIPPED)]:
+        for removed in [*leftovers.clear(STATE), *leases.clear(), *leftovers.clear_folders(SHIPPED)]:
             print(removed)
 
 

@@ -24,7 +24,7 @@ from lab.traces.imported import content_digest
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
-ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
+ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that earlier stored runs do not have
 # Fields of a sender, scenario or profile that count in a digest only with another value.
 UNSET: list[tuple[str, Any]] = [
     ("module_digest", None),
@@ -154,7 +154,7 @@ def specification(experiment: Experiment) -> Requested:
     elif stanzas:
         requested["rivals"] = stanzas
     parts = {**requested, "scenario": trial_part(requested["scenario"])}
-    undigested = ("name", "digests", *(["shaper"] if experiment.shaper == REPLAY else []))  # stored runs of before
+    undigested = ("name", "digests", *(["shaper"] if experiment.shaper == REPLAY else []))  # earlier stored runs
     requested["digests"] = {name: digest(part) for name, part in parts.items() if name not in undigested}
     if recordings := _own_recordings(experiment.profile):
         requested["digests"]["recordings"] = digest(recordings)

@@ -11,7 +11,7 @@ from lab.tables.columns import FLOW, SYN_S, Column, Columns, schema
 from lab.tables.trace import Events
 
 EXIT_EVENT = "slow_start:slow_start_exit"
-NUMBERED = ("search", "hystartpp", "loss", "timeout", "other", "own")  # raw records of before 2026-11-22 have numbers
+NUMBERED = ("search", "hystartpp", "loss", "timeout", "other", "own")  # raw records from before 2026-11-22 have numbers
 EXITS: Columns = {
     "t_s": SYN_S,
     "flow": FLOW,

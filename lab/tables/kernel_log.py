@@ -21,8 +21,8 @@ MOST_BYTES = 16 * MEGABYTE
 def keep_log(folder: Path) -> None:
     """Compress the log of a trial's folder; a backend that has none leaves none.
 
-    A virtual kernel's lines of before its init are left out: they name memory of the host, and no trial is to differ by
-    that.
+    A virtual kernel's lines from before its init are left out: they name memory of the host, by which no trial may
+    differ.
     """
     if (folder / RAW).is_file():
         log = (folder / RAW).read_bytes().decode(errors="replace")

@@ -98,8 +98,8 @@ def _qdiscs() -> list[dict[str, Any]]:
 
 def _state() -> dict[str, Any]:
     names = sorted(path.name for path in Path("/run/netns").iterdir())
-    claims = sorted(path.name for path in Path("/run/search-lab/replay").glob("*.json"))
-    return {"qdiscs": _qdiscs(), "names": names, "claims": claims}
+    leases = sorted(path.name for path in Path("/run/search-lab/replay").glob("*.json"))
+    return {"qdiscs": _qdiscs(), "names": names, "leases": leases}
 
 
 def _round_trip_ms() -> float:

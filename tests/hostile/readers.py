@@ -16,7 +16,7 @@ from lab_break.repeat import whole_find
 from lab_break.space import load_bounds
 from lab_bundle.use import use
 from lab_conform.case import read_case
-from lab_conform.run import Course, experiment_of
+from lab_conform.run import Attempt, experiment_of
 from lab_conform.subject import subject
 from lab_course import archive
 from lab_course.answers import NOTEBOOK, read_answers
@@ -221,7 +221,7 @@ def case(file: Path) -> None:
     """Read a case of conformance, and plan its first trial."""
     read, sender = read_case(file), cca.load_cca("cubic", "test", "sender")
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"LAB_RESULTS": folder}):
-        planned = experiment_of("test", Course(1, read, subject(sender, [read])))
+        planned = experiment_of("test", Attempt(1, read, subject(sender, [read])))
         make_plan(planned, planned.ccas["cubic"], draw(planned, 1))
 
 

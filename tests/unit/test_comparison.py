@@ -12,7 +12,7 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.named_files import profile_files
-from lab.commands.compare import Chosen, Course, compare_known, fetched
+from lab.commands.compare import CampaignOptions, Chosen, compare_known, fetched
 from lab.commands.part import Part
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.exits import Exit, Exits
@@ -205,7 +205,7 @@ def test_a_stand_in_keeps_the_points_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "course", "line"),
+    ("chosen", "how", "line"),
     [
         ({}, {}, "shard=1/2: must be used with --fixed or --quick: else results decide which trials come next"),
         ({"fixed": True}, {"resume": True}, "resume=True: must be left out with --shard"),
@@ -213,13 +213,13 @@ def test_a_stand_in_keeps_the_points_apart() -> None:
     ],
 )
 def test_a_comparison_has_shards_only_where_its_trials_are_known(
-    tmp_path: Path, chosen: dict[str, bool], course: dict[str, object], line: str
+    tmp_path: Path, chosen: dict[str, bool], how: dict[str, object], line: str
 ) -> None:
     part = Part.of("1/2", tmp_path / "out")
     with pytest.raises(UserError, match=line):
         compare_known(
             Chosen(SENDERS, "wired", part=part, **chosen),  # type: ignore[arg-type]
-            Course(**course),  # type: ignore[arg-type]
+            CampaignOptions(**how),  # type: ignore[arg-type]
             RunOptions(1),
             Console(quiet=True),
         )

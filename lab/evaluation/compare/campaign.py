@@ -88,7 +88,7 @@ def campaign(
     bars: Callable[[], AbstractContextManager[Observer]],
     budget_s: float | None,
 ) -> Iterator[State]:
-    """Run the trials, and yield what is known after each look; a run of before goes on where it was.
+    """Run the trials, and yield what is known after each look; an earlier run goes on where it was.
 
     bars: an observer for the trials of each look.
     """

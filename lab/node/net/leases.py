@@ -17,7 +17,7 @@ from lab.node.net import namespace, netns
 from lab.node.system import modules as kernel_modules
 from lab.node.system.tools import NodeError, run
 
-CLAIMS = Path("/run/search-lab/replay")
+LEASES = Path("/run/search-lab/replay")
 FOLDERS = Path("/var/tmp"), "lab-replay-"  # where a command puts its request, and how the folder's name begins
 
 
@@ -30,8 +30,8 @@ class Made(TypedDict):
     modules: list[str]  # those that were not loaded
 
 
-class Claim:
-    """A claim that grows."""
+class Lease:
+    """A lease that grows."""
 
     def __init__(self, file: IO[str], folder: Path) -> None:
         self.file = file
@@ -51,7 +51,7 @@ class Claim:
         self._write()
 
     def new_name(self) -> str:
-        """Return a namespace's name that no other claim has."""
+        """Return a namespace's name that no other lease has."""
         return f"lab-replay-{os.getpid()}-{len(self.made['names'])}"
 
     def _write(self) -> None:
@@ -62,15 +62,15 @@ class Claim:
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[Claim]:
-    """Hold a claim while the block runs; the folder of the request goes with it."""
-    path = CLAIMS / f"{os.getpid()}.json"
+def leased(folder: Path) -> Iterator[Lease]:
+    """Hold a lease while the block runs; the folder of the request goes with it."""
+    path = LEASES / f"{os.getpid()}.json"
     with _alone():
         file = path.open("w")
         fcntl.flock(file, fcntl.LOCK_EX)
     with file:
         try:
-            yield Claim(file, folder)
+            yield Lease(file, folder)
         finally:
             _remove_folder(folder)
             path.unlink()
@@ -82,7 +82,7 @@ def clear() -> list[str]:
     """Remove what killed ones left; return a line for each."""
     removed: list[str] = []
     with _alone():
-        for path in sorted(CLAIMS.glob("*.json")):
+        for path in sorted(LEASES.glob("*.json")):
             with path.open() as file:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,20 +95,20 @@ def clear() -> list[str]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Keep others from opening or clearing claims while the block runs; an empty folder goes with it."""
+    """Keep others from opening or clearing leases while the block runs; an empty folder goes with it."""
     while True:
-        CLAIMS.mkdir(parents=True, exist_ok=True)
-        folder = os.open(CLAIMS, os.O_RDONLY)
+        LEASES.mkdir(parents=True, exist_ok=True)
+        folder = os.open(LEASES, os.O_RDONLY)
         fcntl.flock(folder, fcntl.LOCK_EX)
-        if CLAIMS.exists() and os.path.samestat(os.fstat(folder), CLAIMS.stat()):
+        if LEASES.exists() and os.path.samestat(os.fstat(folder), LEASES.stat()):
             break
         os.close(folder)  # another one has taken it away meanwhile
     try:
         yield
     finally:
-        with suppress(OSError):  # a claim, or a trial's lock, is in it
-            CLAIMS.rmdir()
-            CLAIMS.parent.rmdir()
+        with suppress(OSError):  # a lease, or a trial's lock, is in it
+            LEASES.rmdir()
+            LEASES.parent.rmdir()
         os.close(folder)
 
 

@@ -44,7 +44,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Course:
+class Attempt:
     """A case on a sender, with the events that are placed so far."""
 
     number: int  # of the verdict
@@ -91,63 +91,63 @@ class Course:
 def verdicts(pairs: Iterable[tuple[Case, Subject]], bench: Bench) -> list[Verdict]:
     """Return the verdict of each case on its sender, in their order."""
     found: dict[int, Verdict] = {}
-    courses: list[Course] = []
+    attempts: list[Attempt] = []
     for number, (case, each) in enumerate(pairs):
         if why := each.why_not(case):
             found[number] = Verdict(case, each.cca.name, "not applicable", why)
         else:
-            courses.append(Course(number, case, each))
-    while courses:
-        courses = _pass(courses, found, bench)
+            attempts.append(Attempt(number, case, each))
+    while attempts:
+        attempts = _pass(attempts, found, bench)
     return [found[number] for number in sorted(found)]
 
 
-def _pass(courses: list[Course], found: dict[int, Verdict], bench: Bench) -> list[Course]:
-    """Run the trial of each course once; add the verdicts of those that end, and return the others."""
-    trials = _trials({digest(each.key()): each for each in courses}, bench)
-    left: list[Course] = []
-    for course in courses:
-        outcome = _stepped(course, trials[digest(course.key())])
-        if isinstance(outcome, Course):
+def _pass(attempts: list[Attempt], found: dict[int, Verdict], bench: Bench) -> list[Attempt]:
+    """Run the trial of each attempt once; add the verdicts of those that end, and return the others."""
+    trials = _trials({digest(each.key()): each for each in attempts}, bench)
+    left: list[Attempt] = []
+    for attempt in attempts:
+        outcome = _stepped(attempt, trials[digest(attempt.key())])
+        if isinstance(outcome, Attempt):
             left.append(outcome)
         else:
-            found[course.number] = outcome
+            found[attempt.number] = outcome
     return left
 
 
-def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
-    """Return the course with its next event, or its verdict."""
-    case, sender = course.case, course.subject.cca.name
+def _stepped(attempt: Attempt, trial: Trial | str) -> Attempt | Verdict:
+    """Return the attempt with its next event, or its verdict."""
+    case, sender = attempt.case, attempt.subject.cca.name
     if isinstance(trial, str):
         return Verdict(case, sender, "failed", f"the lab has no result: {trial}")
-    view = course.seen(trial)
-    if course.view and not same_before(course.view, view, course.until_s):
+    view = attempt.seen(trial)
+    if attempt.view and not same_before(attempt.view, view, attempt.until_s):
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
-    if not course.whole:
+    if not attempt.whole:
         try:
-            events = case.link.events[len(course.placed) :]
+            events = case.link.events[len(attempt.placed) :]
             new = place(events, view)
             until_s = new[0].shows_s(view) if events[0].when else 0.0  # what happens at a time follows from no trial
-            return replace(course, placed=(*course.placed, *new), view=view, until_s=until_s)
+            return replace(attempt, placed=(*attempt.placed, *new), view=view, until_s=until_s)
         except NeverComes as error:
-            return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
+            return Verdict(case, sender, "failed", f"event {len(attempt.placed)} never came: {error}", view=view)
     bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
     if bad:
         return Verdict(case, sender, "failed", f"the trial's certificate is not valid: {', '.join(bad)}", view=view)
     return judged(case, sender, view)
 
 
-def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
+def _trials(attempts: dict[str, Attempt], bench: Bench) -> dict[str, Trial | str]:
     """Run what is not stored; return each trial, or the reason for none."""
     experiments: list[Experiment] = []
     virtual = bench.virtual
-    for name, course in courses.items():
-        experiment, virtual = prepared(experiment_of(name, course), virtual, bench.console)
+    for name, attempt in attempts.items():
+        experiment, virtual = prepared(experiment_of(name, attempt), virtual, bench.console)
         experiments.append(experiment)
     with TrialBar(bench.console, many_runs=False) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
         executed = execute(experiments, find_run.matching, virtual.site, options, bar)
-    return {name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)}
+    return {name: _trial(run.folder, run.failures) for name, run in zip(attempts, executed.runs, strict=True)}
 
 
 def _trial(folder: Path, failures: list[str]) -> Trial | str:
@@ -155,10 +155,10 @@ def _trial(folder: Path, failures: list[str]) -> Trial | str:
     return trials[0] if trials else "; ".join(failures) or f"{folder} has no trial"
 
 
-def experiment_of(name: str, course: Course) -> Experiment:
-    """Return the experiment of a course: its link, one trial, its sender."""
-    case, cca = course.case, course.subject.cca
-    file = written(profile(case, course.spans), paths.results() / NAME / "links")
+def experiment_of(name: str, attempt: Attempt) -> Experiment:
+    """Return the experiment of a attempt: its link, one trial, its sender."""
+    case, cca = attempt.case, attempt.subject.cca
+    file = written(profile(case, attempt.spans), paths.results() / NAME / "links")
     content = {
         "question": QUESTION,
         "topology": "dumbbell" if case.rival else "path",
@@ -166,10 +166,10 @@ def experiment_of(name: str, course: Course) -> Experiment:
         "ccas": [cca.name],
         "trials": 1,
         "seed": 1,
-        **course.scenario,
+        **attempt.scenario,
     }
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
-    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": course.params})
+    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": attempt.params})
     senders = (known_senders([case.rival]) if case.rival else {}) | {cca.name: cca}
     experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders=senders)
     return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.backends.host import as_root
 from lab.base.errors import UserError
-from lab.node.net.claims import FOLDERS
+from lab.node.net.leases import FOLDERS
 from lab.node.plan import Shape
 
 HERE = Path(__file__).parent

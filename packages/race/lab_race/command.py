@@ -27,7 +27,7 @@ from lab.schema.cca import Cca, load_cca
 from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from lab_race.experiments import Course, courses, experiment
+from lab_race.experiments import Pairing, experiment, pairings
 from lab_race.flows import flows
 from lab_race.harm import Trials, table
 from lab_race.links import links
@@ -85,8 +85,10 @@ def answer(request: Request, console: Console) -> None:
     """Run the race and show it; exit status 1 where a trial has no result or is not valid."""
     request.require_bounds()
     senders = request.senders()
-    every = courses(links(request.links, request.duration_s, request.folder / "links"), list(senders), request.starts_s)
-    count, count_links = len(every) * len(senders) * request.trials, len({course.link.name for course in every})
+    every = pairings(
+        links(request.links, request.duration_s, request.folder / "links"), list(senders), request.starts_s
+    )
+    count, count_links = len(every) * len(senders) * request.trials, len({pairing.link.name for pairing in every})
     on = "one link" if count_links == 1 else f"{count_links} links"
     say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {on}")
     found, left_out = _run(request, every, senders, console)
@@ -102,22 +104,22 @@ def answer(request: Request, console: Console) -> None:
 
 
 def _run(
-    request: Request, every: Sequence[Course], senders: Mapping[str, Cca], console: Console
-) -> tuple[dict[Course, Trials], list[str]]:
-    """Return the valid trials of each course, and a line for each that is not."""
+    request: Request, every: Sequence[Pairing], senders: Mapping[str, Cca], console: Console
+) -> tuple[dict[Pairing, Trials], list[str]]:
+    """Return the valid trials of each pairing, and a line for each that is not."""
     request.folder.mkdir(parents=True, exist_ok=True)
     virtual, experiments = prepare(Recipe(), console), []
-    for course in every:
-        made, virtual = prepared(experiment(course, senders, request.trials), virtual, console)
+    for pairing in every:
+        made, virtual = prepared(experiment(pairing, senders, request.trials), virtual, console)
         experiments.append(made)
     options, find = RunOptions(request.workers, keep_capture=False), partial(find_run.matching, same_modules=True)
     with TrialBar(console, many_runs=True) as bar:
         done = execute(experiments, find, virtual.site, options, bar)
     left_out = [line for run in done.runs for line in run.failures]
-    stored = {course: Run(run.folder).trials for course, run in zip(every, done.runs, strict=True)}
+    stored = {pairing: Run(run.folder).trials for pairing, run in zip(every, done.runs, strict=True)}
     invalid = [each for each in chain(*stored.values()) if not each.valid]
     left_out += [InvalidTrial.of(each.cca, each.number, each.meta["certificate"]).line for each in invalid]
-    return {course: _valid(trials) for course, trials in stored.items()}, left_out
+    return {pairing: _valid(trials) for pairing, trials in stored.items()}, left_out
 
 
 def _valid(trials: Sequence[Trial]) -> Trials:

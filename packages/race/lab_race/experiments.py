@@ -19,7 +19,7 @@ SEED = 1
 
 
 @dataclass(frozen=True)
-class Course:
+class Pairing:
     """The trials of all senders on a link beside one rival, which begins so much later; without a rival: alone."""
 
     link: Link
@@ -33,21 +33,21 @@ class Course:
         return f"{PREFIX}{self.link.name}-{beside}"
 
 
-def courses(links: Sequence[Link], senders: Sequence[str], starts_s: Sequence[float]) -> list[Course]:
-    """Return every course of a race; UserError where a trial ends before its rival begins."""
+def pairings(links: Sequence[Link], senders: Sequence[str], starts_s: Sequence[float]) -> list[Pairing]:
+    """Return every pairing of a race; UserError where a trial ends before its rival begins."""
     shortest_s = min(link.duration_s for link in links)
     for start_s in starts_s:
         if start_s >= shortest_s:
             raise field_error(COMMAND_LINE, "starts", f"{start_s:g}", f"below {shortest_s}, the length of a trial in s")
-    beside = [Course(link, rival, start_s) for link in links for start_s in starts_s for rival in senders]
-    return [*(Course(link) for link in links), *beside]
+    beside = [Pairing(link, rival, start_s) for link in links for start_s in starts_s for rival in senders]
+    return [*(Pairing(link) for link in links), *beside]
 
 
-def experiment(course: Course, senders: Mapping[str, Cca], trials: int) -> Experiment:
-    """Return a course as an experiment; all have the same draws."""
-    link = course.link
+def experiment(pairing: Pairing, senders: Mapping[str, Cca], trials: int) -> Experiment:
+    """Return a pairing as an experiment; all have the same draws."""
+    link = pairing.link
     content: dict[str, Any] = {
-        "question": f"What does a sender lose beside {course.rival}?" if course.rival else "What has a sender alone?",
+        "question": f"What does a sender lose beside {pairing.rival}?" if pairing.rival else "What has a sender alone?",
         "topology": "dumbbell",
         "profile": link.profile,
         "ccas": list(senders),
@@ -56,10 +56,10 @@ def experiment(course: Course, senders: Mapping[str, Cca], trials: int) -> Exper
         "seed": SEED,
         "mtu_bytes": link.mtu_bytes,
         "pacing": link.pacing,
-        "rival": course.rival,
-        "rival_start_s": course.start_s,
+        "rival": pairing.rival,
+        "rival_start_s": pairing.start_s,
         "in_summary": False,
     }
     known = {name: value for name, value in content.items() if value is not None}
     scenario = parse(Scenario, known, Path(COMMAND_LINE))
-    return assemble(course.name, scenario, COMMAND_LINE, "cca", dict(senders))
+    return assemble(pairing.name, scenario, COMMAND_LINE, "cca", dict(senders))

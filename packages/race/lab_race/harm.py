@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from lab.tables.columns import Column, schema
-from lab_race.experiments import Course
+from lab_race.experiments import Pairing
 from lab_race.flows import SIZES_MB, Flow
 
 Key = tuple[str, int]  # sender and number of a trial
@@ -37,19 +37,19 @@ COLUMNS = {
 }
 
 
-def table(found: Mapping[Course, Trials]) -> pl.DataFrame:
+def table(found: Mapping[Pairing, Trials]) -> pl.DataFrame:
     """Return a row per download of every race, those alone included."""
-    alone = {course.link.name: trials for course, trials in found.items() if course.rival is None}
-    rows = [row for course, trials in found.items() for row in _rows(course, trials, alone[course.link.name])]
+    alone = {pairing.link.name: trials for pairing, trials in found.items() if pairing.rival is None}
+    rows = [row for pairing, trials in found.items() for row in _rows(pairing, trials, alone[pairing.link.name])]
     return pl.DataFrame(rows, schema=schema(COLUMNS), orient="row")
 
 
-def _rows(course: Course, trials: Trials, alone: Trials) -> Iterator[dict[str, object]]:
+def _rows(pairing: Pairing, trials: Trials, alone: Trials) -> Iterator[dict[str, object]]:
     for (_, number), flows in sorted(trials.items()):
         for place, flow in enumerate(flows):
             rival = flows[1 - place].sender if len(flows) > 1 else None
-            lead_s = (course.start_s, -course.start_s)[place] if rival else None
-            common = {"link": course.link.name, "rival": rival, "lead_s": lead_s, "trial": number}
+            lead_s = (pairing.start_s, -pairing.start_s)[place] if rival else None
+            common = {"link": pairing.link.name, "rival": rival, "lead_s": lead_s, "trial": number}
             yield common | _measured(flow, alone.get((flow.sender, number), [None])[0])
 
 

@@ -61,7 +61,7 @@ def new_segments_on_duplicates(view: View, event: int = 0) -> float:
     rows = np.flatnonzero(view.una_bytes == lost)
     if len(rows) < 3:
         raise Unmeasured("fewer than three duplicate ACKs came")
-    first = rows[0]  # each row is of before its ACK: the one that raised it to the lost segment had a lower una
+    first = rows[0]  # each row is from before its ACK: the one that raised it to the lost segment had a lower una
     return float(round((view.nxt_bytes[first + 2] - view.nxt_bytes[first]) / view.mss_bytes))
 
 

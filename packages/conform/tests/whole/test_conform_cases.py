@@ -7,7 +7,7 @@ import pytest
 import yaml
 from lab_conform.case import FOLDER, Case, chosen, read_case, suites
 from lab_conform.link import Span, profile
-from lab_conform.run import Course, experiment_of
+from lab_conform.run import Attempt, experiment_of
 from lab_conform.subject import subject
 
 from lab.base.errors import UserError
@@ -95,7 +95,7 @@ def test_each_case_is_whole_and_makes_an_experiment(
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     case, sender = read_case(file), load_senders()["careful_resume"]
     assert case.suite == file.parent.name
-    made = experiment_of("0123", Course(0, case, subject(sender, [case])))
+    made = experiment_of("0123", Attempt(0, case, subject(sender, [case])))
     assert made.ccas["careful_resume"].params == case.params
     assert [*made.rivals] == ([case.rival] if case.rival else [])
     assert made.scenario.rival_start_s == case.rival_start_s

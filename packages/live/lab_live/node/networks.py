@@ -7,14 +7,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.node.net import namespace, netns
-from lab.node.net.claims import Claim
+from lab.node.net.leases import Lease
 from lab.node.system.tools import NodeError, run, run_json
 
 DEFAULT = "0:"  # handle of the qdisc that the kernel itself gives an interface
 
 
 @contextmanager
-def named(node: str, claim: Claim) -> Iterator[str]:
+def named(node: str, lease: Lease) -> Iterator[str]:
     """Yield the name of a node's namespace: its own, or one that lasts as long as the block."""
     if node in namespace.named():
         yield node
@@ -22,8 +22,8 @@ def named(node: str, claim: Claim) -> Iterator[str]:
     process = _mininet(node) or _container(node)
     if process is None:
         raise NodeError(f"{node}: must be a network namespace, a Mininet host or a running container")
-    name = claim.new_name()
-    claim.add(names=[name])
+    name = lease.new_name()
+    lease.add(names=[name])
     try:
         run("ip", "netns", "attach", name, str(process))
         yield name
@@ -32,7 +32,7 @@ def named(node: str, claim: Claim) -> Iterator[str]:
 
 
 @contextmanager
-def taken(node: str, dev: str, claim: Claim) -> Iterator[None]:
+def taken(node: str, dev: str, lease: Lease) -> Iterator[None]:
     """Take an interface whose qdisc is the kernel's own, and give it that back after the block."""
     devices = [shown["ifname"] for shown in run_json("ip", "-n", node, "-j", "link", "show")]
     if dev not in devices:
@@ -40,7 +40,7 @@ def taken(node: str, dev: str, claim: Claim) -> Iterator[None]:
     kind, handle = root_qdisc(node, dev)
     if handle != DEFAULT:
         raise NodeError(f"{node}:{dev}: qdisc={kind}: must be the kernel's own: 'tc qdisc del dev {dev} root' there")
-    claim.add(interfaces=[[node, dev]])
+    lease.add(interfaces=[[node, dev]])
     try:
         yield
     finally:

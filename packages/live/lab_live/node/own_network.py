@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node.net import claims
+from lab.node.net import leases
 from lab.node.qdiscs import link, qdisc, replay, tc_alone
 from lab.node.qdiscs.qdisc import CHILD, ROOT, QdiscPlace
 from lab.node.qdiscs.qdisc_counts import CountedQdiscs
@@ -65,7 +65,7 @@ def replayed(request: Replay, folder: Path) -> list[str]:
     """Replay for the time that is requested; return a line per qdisc."""
     if os.geteuid():
         raise NodeError(f"host: uid={os.geteuid()}: must be 0: qdiscs are made by root")
-    claims.clear()
+    leases.clear()
     names: dict[str, str] = {}
     try:
         with ExitStack() as stack:
@@ -88,15 +88,15 @@ def _placed(
     stack: ExitStack, shapes: "list[Shape]", folder: Path, names: dict[str, str]
 ) -> "list[tuple[Shape, QdiscPlace]]":
     """Enter the nodes and take their interfaces until the stack ends; `names` gets the namespace of each node."""
-    claim = stack.enter_context(claims.claimed(folder))
+    lease = stack.enter_context(leases.leased(folder))
     for node in sorted({shape["node"] for shape in shapes}):
-        names[node] = stack.enter_context(networks.named(node, claim))
+        names[node] = stack.enter_context(networks.named(node, lease))
     there: list[Shape] = [{**shape, "node": names[shape["node"]]} for shape in shapes]
     own = [name for name in link.modules_of(there) if name not in tc_alone.MODULES]  # tc loads the kernel's
-    claim.add(modules=[name for name in own if not modules.loaded(name)])
+    lease.add(modules=[name for name in own if not modules.loaded(name)])
     stack.enter_context(modules.given_back(own))
     for node, dev in sorted({(shape["node"], shape["dev"]) for shape in there}):
-        stack.enter_context(networks.taken(node, dev, claim))
+        stack.enter_context(networks.taken(node, dev, lease))
     return list(zip(map(_fitting, there), _places(there), strict=True))
 
 

@@ -21,8 +21,8 @@ from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.tc_alone import constant_delay, constant_rate
-from lab.node.net import claims
-from lab.node.net.claims import CLAIMS, FOLDERS
+from lab.node.net import leases
+from lab.node.net.leases import FOLDERS, LEASES
 from lab.node.system.tools import run
 from tests.command import ENV
 from tests.guest import own_network
@@ -73,7 +73,7 @@ def test_it_takes_everything_down_at_its_end(on_guest: OnGuest, end: str) -> Non
     files, node = SERIES, own_network.HOST
     reported = on_guest(own_network.replayed, shapes=shapes(node), files=files, duration_s=3.0, end=end)
     assert reported["during"] != reported["before"]
-    left = {"qdiscs": reported["before"], "names": [own_network.NODE, own_network.OTHER], "claims": []}
+    left = {"qdiscs": reported["before"], "names": [own_network.NODE, own_network.OTHER], "leases": []}
     assert reported["after"] == left
     assert reported["cleaned"] == ""
 
@@ -92,7 +92,7 @@ def test_the_labs_own_qdiscs_take_an_interface_each(on_guest: OnGuest) -> None:
     assert reported["during"][0]["kind"] == "replay"
     assert 70 <= reported["round_trip_ms"] < 75
     assert reported["after"]["qdiscs"] == reported["before"]
-    assert reported["after"]["claims"] == []
+    assert reported["after"]["leases"] == []
 
 
 def test_what_a_killed_one_leaves_is_removed_by_the_next(on_guest: OnGuest) -> None:
@@ -100,7 +100,7 @@ def test_what_a_killed_one_leaves_is_removed_by_the_next(on_guest: OnGuest) -> N
     reported = on_guest(own_network.replayed, shapes=shapes(node), files=SERIES, duration_s=3.0, end="killed")
     assert reported["after"]["qdiscs"] == reported["during"]
     assert len(reported["after"]["names"]) == 3
-    left = {"qdiscs": reported["before"], "names": [own_network.NODE, own_network.OTHER], "claims": []}
+    left = {"qdiscs": reported["before"], "names": [own_network.NODE, own_network.OTHER], "leases": []}
     assert reported["at_last"] == left
     assert [line.split(" lab-replay-")[0] for line in reported["cleaned"].splitlines()] == [
         "qdiscs of",
@@ -153,7 +153,7 @@ def test_the_command_leaves_this_machine_as_it_was(node: str) -> None:
         refusal = f"replay: {node}:own0: qdisc=netem: must be part of this kernel ({os.uname().release})\n"
         assert done.stderr == refusal
     assert root_qdisc(node, "own0") == before
-    assert not list(CLAIMS.glob("*.json"))
+    assert not list(LEASES.glob("*.json"))
     assert not list(FOLDERS[0].glob(f"{FOLDERS[1]}*"))
 
 
@@ -212,10 +212,10 @@ def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -
     assert file.read_text() == "down"
 
 
-def test_a_claim_never_removes_another_folder_than_a_request(tmp_path: Path) -> None:
-    """A claim is a file of root's own; even so what it names is held to what the lab makes."""
+def test_a_lease_never_removes_another_folder_than_a_request(tmp_path: Path) -> None:
+    """A lease is a file of root's own; even so what it names is held to what the lab makes."""
     kept = tmp_path / "kept"
     kept.mkdir()
     content = json.dumps({"folder": str(kept), "names": [], "interfaces": [], "modules": []})
-    assert list(claims._undo(content)) == []
+    assert list(leases._undo(content)) == []
     assert kept.exists()

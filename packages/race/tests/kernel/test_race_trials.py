@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab_race.experiments import Course, experiment
+from lab_race.experiments import Pairing, experiment
 from lab_race.flows import flows
 from lab_race.links import links
 
@@ -15,9 +15,9 @@ from tests.conftest import Bench
 
 def test_a_rival_begins_later_and_both_end_together(bench: Bench, tmp_path: Path) -> None:
     (link,) = links("wired-0.5bdp", 2, tmp_path)
-    course = Course(replace(link, duration_s=2), "search", 0.5)
+    pairing = Pairing(replace(link, duration_s=2), "search", 0.5)
     senders = {name: load_ccas()[name] for name in ("cubic", "search")}
-    trial = bench.run(experiment(course, senders, 1), "cubic", "late-rival")
+    trial = bench.run(experiment(pairing, senders, 1), "cubic", "late-rival")
     assert trial.valid, trial.meta["certificate"]
     first, rival = trial.meta["flows"]
     assert rival["data_s"] - first["data_s"] == pytest.approx(0.5, abs=0.2)  # its handshake waits in the first's queue

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lab_race.command import Request, answer
-from lab_race.experiments import Course, courses, experiment
+from lab_race.experiments import Pairing, experiment, pairings
 from lab_race.flows import Flow
 from lab_race.harm import table
 from lab_race.links import NAMES, links
@@ -31,11 +31,11 @@ def flow(sender: str, rate_mbps: float, seconds: float = 10.0, exit_s: float | N
 
 ALONE = {("search", 1): [flow("search", 80)], ("cubic", 1): [flow("cubic", 80)]}
 BESIDE = {("search", 1): [flow("search", 60), flow("cubic", 20, 9.5)]}
-FOUND = {Course(WIRE): ALONE, Course(WIRE, "cubic", 0.5): BESIDE}
+FOUND = {Pairing(WIRE): ALONE, Pairing(WIRE, "cubic", 0.5): BESIDE}
 
 
 def test_each_sender_runs_beside_each_rival_at_each_start_and_once_alone() -> None:
-    assert [course.name for course in courses([WIRE], ["search", "cubic"], [0.0, 0.5])] == [
+    assert [pairing.name for pairing in pairings([WIRE], ["search", "cubic"], [0.0, 0.5])] == [
         "race-wired-alone",
         "race-wired-beside-search-0s",
         "race-wired-beside-cubic-0s",
@@ -45,10 +45,10 @@ def test_each_sender_runs_beside_each_rival_at_each_start_and_once_alone() -> No
 
 
 def test_a_course_is_a_scenario_whose_rival_begins_later() -> None:
-    late = experiment(Course(WIRE, "cubic", 0.5), CCAS, 3)
+    late = experiment(Pairing(WIRE, "cubic", 0.5), CCAS, 3)
     assert ([*late.rivals], late.scenario.rival_start_s, late.scenario.trials) == (["cubic"], 0.5, 3)
     assert list(late.ccas) == ["search", "cubic"]
-    assert experiment(Course(WIRE), CCAS, 3).rivals == {}
+    assert experiment(Pairing(WIRE), CCAS, 3).rivals == {}
 
 
 def test_every_link_of_the_race_is_a_profile_that_loads(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_harm_is_what_a_sender_loses_of_what_it_has_alone() -> None:
 
 
 def test_harm_to_a_time_that_a_download_did_not_reach_is_unknown() -> None:
-    slow = {Course(WIRE): ALONE, Course(WIRE, "cubic"): {("search", 1): [flow("search", 4), flow("cubic", 70)]}}
+    slow = {Pairing(WIRE): ALONE, Pairing(WIRE, "cubic"): {("search", 1): [flow("search", 4), flow("cubic", 70)]}}
     row = table(slow).filter(sender="search", rival="cubic").row(0, named=True)
     assert (row["time_20mb_s"], row["harm_20mb"]) == (None, None)
 
