@@ -18,7 +18,7 @@ ROOMS = {
     "runs": "experiment, plan, trial, certificate",
     "senders": "the ways in which a sender can exist",
     "backends": "where a kernel runs: virtual, host, vm",
-    "judge": "at-capacity rules, classes, replay of SEARCH",
+    "judge": "at-capacity rules, classes, moments",
     "kernel": "C: senders, qdiscs, virtual time",
     "images": "what is built once and cached",
     "tables": "decoders of raw records, and the store",

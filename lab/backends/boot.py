@@ -79,8 +79,8 @@ def run_plan(
         limits = replace(limits, processor_s=PROGRAMS * limits.processor_s)
     if processor_s is not None:
         limits = replace(limits, processor_s=processor_s)
-    options, module = _options(plan["seed"], limits.memory_mb), plan.get("work", GUEST)
-    done = _boot(Work(_in_guest(plan), options, limits, folder, module, more or {}), kernel, world)
+    options = _options(plan["seed"], limits.memory_mb)
+    done = _boot(Work(_in_guest(plan), options, limits, folder, _module(plan), more or {}), kernel, world)
     records.require(folder, "node.json", _no_result(done))
 
 
@@ -108,9 +108,15 @@ def run_prompt(plan: Plan, folder: Path, kernel: Kernel, world: Path, channel: s
     """
     with channel:
         limits = replace(_limits(plan), wall_s=math.inf, processor_s=math.inf)
-        work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder, channel=channel)
+        options = _options(plan["seed"], limits.memory_mb)
+        work = Work(_in_guest(plan), options, limits, folder, _module(plan), channel=channel)
         done = _boot(work, kernel, world)
     records.require(folder, "node.json", _no_result(done))
+
+
+def _module(plan: Plan) -> str:
+    """Return the module that does a plan's work, where that is a package's."""
+    return plan.get("work", "").rpartition(".")[0] or GUEST
 
 
 def _in_guest(plan: Plan) -> Plan:

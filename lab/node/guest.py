@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Init of the virtual-time kernel: mount, execute /trial/plan.json, power off.
 
-The plan is a trial, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without
+The plan is a trial, the work of a package, or a call of one function. An error is one line in /trial/error.txt. Without
 that file the work is done, and its result is node.json (of a call: answer.json). Several trials have a folder each
 below /trial, with their own plan, error and result.
 """
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 TRIAL = Path("/trial")
 WORK = {
-    "trial": ("lab.node.trial", "run_trial"),
-    "workload": ("lab.node.workload", "run_trial"),
-    "shell": ("lab.node.shell", "run_shell"),
+    "trial": "lab.node.trial.run_trial",
+    "workload": "lab.node.workload.run_trial",
 }
 MOUNTS = (
     ("proc", "/proc"),
@@ -73,7 +72,7 @@ def _done(folder: Path) -> bool:
 
 def _work(plan: "Plan", folder: Path) -> None:
     work = plan.get("work", "trial")
-    module, function = WORK.get(work, (work, "run_trial"))
+    module, _, function = WORK.get(work, work).rpartition(".")
     getattr(importlib.import_module(module), function)(plan, folder)
 
 

@@ -211,5 +211,5 @@ class Plan(NodesPlan):
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
     bound: NotRequired[Annotated[dict[str, str], "digests of folders that the virtual kernel may read, by their place"]]
     work: NotRequired[
-        Annotated[str, "what to do: trial, workload, shell, or a package's module, by name; absent: trial, over TCP"]
+        Annotated[str, "trial, workload, or a package's function by its whole name; absent: trial, over TCP"]
     ]

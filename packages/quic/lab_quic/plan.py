@@ -31,7 +31,7 @@ def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
         ends["params"] = cca.params
     changed: Plan = {
         **plan,
-        "work": "lab_quic.node.quic",
+        "work": "lab_quic.node.quic.run_trial",
         "mss_bytes": datagram_bytes - PACKET_BYTES,
         "modules": [module for module in plan["modules"] if module["name"] == SAMPLER],
         "egress": [],  # fq paces what the kernel's TCP asks it to; each stack paces its own datagrams

@@ -28,7 +28,7 @@ def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
     (flow,) = plan["flows"]
     changed: Plan = {
         **plan,
-        "work": "lab_quic.node.stack",
+        "work": "lab_quic.node.stack.run_trial",
         "bound": {PLACE: prepared.digest},
         "mss_bytes": mtu_bytes - UDP_BYTES - PACKET_BYTES,
         "modules": [module for module in plan["modules"] if module["name"] == SAMPLER],

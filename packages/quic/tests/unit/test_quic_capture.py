@@ -106,7 +106,7 @@ class OverQuic(Recorded):
 
     def adapt(self, plan: Plan) -> Plan:
         requested = [{**plan["flows"][0], **FLOW, "duration_s": 1}]
-        whole: Plan = {**PLAN, "work": "lab_quic.node.quic", "flows": requested}  # type: ignore[typeddict-item]
+        whole: Plan = {**PLAN, "work": "lab_quic.node.quic.run_trial", "flows": requested}  # type: ignore[typeddict-item]
         return whole
 
     def run_plan(self, plan: Plan, folder: Path) -> None:

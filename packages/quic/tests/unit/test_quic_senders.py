@@ -80,7 +80,7 @@ def test_a_second_download_beside_quic_is_refused() -> None:
 def test_a_workload_over_quic_is_planned_as_over_tcp_and_keeps_its_ends() -> None:
     workload = {"kind": "web", "pages": 2, "reading_s": 1}
     tcp, quic = planned("tcp", workload=workload), planned("quic", workload=workload)
-    assert (tcp["work"], quic["work"]) == ("workload", "lab_quic.node.quic")
+    assert (tcp["work"], quic["work"]) == ("workload", "lab_quic.node.quic.run_trial")
     assert quic["flows"][0]["workload"] == tcp["flows"][0]["workload"]
     assert quic["flows"][0]["size_bytes"] == tcp["flows"][0]["size_bytes"]
     assert quic["flows"][0]["quic"]["program"] == "own/lab-quic"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host's end of a prompt in a virtual kernel (lab/node/shell.py has the other one).
+"""The host's end of a prompt in a virtual kernel (node/shell.py has the other one).
 
 The kernel is stopped while there is no line for it: its clock stands, and it takes no processor time.
 """
@@ -18,8 +18,8 @@ from lab.backends.records import TrialError
 from lab.base.errors import field_error
 from lab.kernel.build import Kernel
 from lab.node.plan import Plan
-from lab.node.shell import INTERRUPT, PIECE_BYTES, TAKEN
 from lab.node.system.task import Task
+from lab_shell.node.shell import INTERRUPT, PIECE_BYTES, TAKEN
 
 AGAIN_S = 0.1  # between two attempts to end a kernel that may not have started yet
 MOST_HEAD_BYTES = 32

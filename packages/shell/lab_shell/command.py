@@ -14,8 +14,6 @@ from typing import TextIO
 
 from rich.console import Console
 
-from lab.backends import prompt
-from lab.backends.prompt import Prompt
 from lab.backends.real_time import in_real_time
 from lab.backends.records import TrialError
 from lab.base import sandbox_mode
@@ -27,11 +25,13 @@ from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT
 from lab.node.plan import Plan
-from lab.node.shell import FILES
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job
 from lab.runs.trial import prepare as prepare_plan
 from lab.runs.try_link import try_link
+from lab_shell import prompt
+from lab_shell.node.shell import FILES
+from lab_shell.prompt import Prompt
 
 SENDER = "cubic"  # the kernel's default; programs choose another one by its name
 SESSION = "session.txt"  # of --keep: every line with what it printed
@@ -93,7 +93,11 @@ def _end(number: int, _frame: FrameType | None) -> None:
 def _of_a_prompt(plan: Plan, real_time: bool) -> Plan:
     """Return a plan without what records a trial, whose trace would take most of the memory."""
     plan = in_real_time(plan, "netns") if real_time else plan
-    return {**plan, "work": "shell", "memory_mb": plan["memory_mb"] - plan["trace"]["buffer_kb"] // 1024}
+    return {
+        **plan,
+        "work": "lab_shell.node.shell.run_shell",
+        "memory_mb": plan["memory_mb"] - plan["trace"]["buffer_kb"] // 1024,
+    }
 
 
 class Session:
