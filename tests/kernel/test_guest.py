@@ -60,6 +60,9 @@ def test_a_package_outside_the_node_is_copied_beside_it_and_other_code_is_not(wo
     copy = guest_code.ensure(world.root, guest_code.package_of("tests.guest.sample"))
     assert sorted(folder.name for folder in copy.iterdir()) == ["lab", "tests"]
     assert all((copy / package / "__init__.py").exists() for package in ("lab/node", "tests/guest"))
+    brought = guest_code.sources(guest_code.package_of("lab_quic.node.quic"))  # of packages/
+    assert {"lab/node/guest.py", "lab_quic/__init__.py", "lab_quic/node/quic.py"} <= brought.keys()
+    assert not any(name.startswith("lab_quic/stack") for name in brought)
     files = guest_code.sources(guest_code.OWN)
     assert {file for file in files if not file.startswith("lab/node/")} == {"lab/__init__.py"}
 
