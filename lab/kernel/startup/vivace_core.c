@@ -21,7 +21,7 @@
  *
  *  1. Between a trial and what it measured the present rate is sent.
  *  2. The first rate is the initial window in a round trip; the least is 100 kb/s.
- *  3. x^0.9 is within 0.0002 of its value, by a logarithm to base 2 and a cubic polynomial.
+ *  3. x^0.9 is within 0.00016 of its value and a thousandth, by a logarithm to base 2 and a cubic polynomial.
  *  4. A timeout halves the rate, ends the start and voids a trial; an interval that the application
  *     limits is tried again: the paper is silent.
  *  5. Samples of one interval that look wrong are not measured again.
