@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What many trials show: verdicts, the rules against the truth, SEARCH replayed, and the tables of stored runs."""
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,7 +25,7 @@ from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, rewrite, store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO", "cca": "cubic_plain", "values": {"late_pct": 100, "exit_s": 2.0}}
 BLANK = {"replayed": None, "trials": None, "not_judged": None}
@@ -37,10 +36,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A stored run of the scenario geo, of modelled downloads, with two claims."""
     folder = tmp_path_factory.mktemp("results")
     run = store_run(folder)
-    meta = json.loads((run / "run.json").read_text())
     requested = {"trials": 3, "profile": "geo-viasat", "heuristic": "latency_offset", "claims": [CLAIM | BLANK]}
-    meta["scenario"] |= requested | {"tolerance": {"share_points": 10, "relative_pct": 25}}
-    rewrite(run / "run.json", meta | {"wall_s": 90.0})
+    change(run, wall_s=90.0, scenario=requested | {"tolerance": {"share_points": 10, "relative_pct": 25}})
     (run.parent / "latest").symlink_to(run.name)
     return folder
 
