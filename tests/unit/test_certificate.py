@@ -1,52 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The certificate passes a sound trial, and each check fails when its cause is put in."""
 
-import copy
-import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from lab.backends import real_time
 from lab.links.shapes import late_us as limit_us
-from lab.node.plan import Plan
-from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
-from lab.node.record import NodeRecord
-from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
-from lab.senders.traced import decode
-from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import Check
 from tests.approved import approved
-
-DRAFT = Path(__file__).parents[1] / "data" / "draft"
-PLAN = json.loads((DRAFT / "plan.json").read_text())
-NODE = json.loads((DRAFT / "node.json").read_text())
-TABLES = decode(DRAFT, NODE, {})
-Change = Callable[[Any, Any, dict[str, pl.DataFrame]], None]
-
-
-def parts() -> tuple[Any, Any, dict[str, pl.DataFrame]]:
-    return copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-
-
-def checked(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> dict[str, Check]:
-    certificate = certify(plan, node, tables)
-    assert certificate["valid"] == all(check["ok"] for check in certificate["checks"])
-    return {check["name"]: check for check in certificate["checks"]}
-
-
-def checked_with(put_in: Change) -> dict[str, Check]:
-    """Check the trial into which a cause is put."""
-    changed = parts()
-    put_in(*changed)
-    return checked(*changed)
-
-
-def failed(checks: dict[str, Check]) -> list[str]:
-    return [name for name, check in checks.items() if not check["ok"]]
+from tests.certified import ELSEWHERE, NODE, PLAN, TABLES, Change, checked, checked_with, drop_at, failed, parts
 
 
 def test_a_sound_trial_passes_every_check_with_its_target_and_what_was_measured() -> None:
@@ -96,13 +59,6 @@ def smaller_segments(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
 
 def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["capture"]["dropped_pkts"] = 1
-
-
-def drop_at(end: str, counter: str) -> Change:
-    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
-        node["counters"]["interfaces"][end][counter] += 1
-
-    return put_in
 
 
 def tcp_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -193,7 +149,6 @@ def server_started(**got: float) -> Change:
     return put_in
 
 
-ELSEWHERE = "drops anywhere but at the bottleneck"
 CAUSES = [
     (slower, "rate while the bottleneck had a queue"),
     (unsampled, "rate while the bottleneck had a queue"),
@@ -307,88 +262,3 @@ def test_a_download_of_a_size_may_end_before_its_time_and_a_late_one_lasts_by_ip
     assert checked(plan, node, tables)["download lasted"]["ok"]
     node["downloads"][0]["iperf3"] = None
     assert not checked(plan, node, tables)["download lasted"]["ok"]
-
-
-@pytest.mark.parametrize("counter", ["qdisc_dropped_pkts", "tx_dropped_pkts"])
-def test_drops_of_the_full_buffer_are_no_breach(counter: str) -> None:
-    assert failed(checked_with(drop_at("gateway:eth2", counter))) == []
-
-
-def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
-    idle = TABLES["qdisc"].with_columns(backlog_bytes=pl.lit(0, pl.Int64))
-    check = checked(PLAN, NODE, TABLES | {"qdisc": idle})["rate while the bottleneck had a queue"]
-    assert (check["got"], check["ok"]) == (None, True)
-
-
-def test_drops_elsewhere_are_counted_together_whichever_counter_saw_them() -> None:
-    changed = parts()
-    for counter in ("rx_dropped_pkts", "tx_dropped_pkts", "qdisc_dropped_pkts"):
-        drop_at("server:eth1", counter)(*changed)
-    assert checked(*changed)[ELSEWHERE]["got"] == 3
-
-
-def test_only_segments_to_the_client_of_the_first_download_are_compared_with_the_mtu() -> None:
-    packets = TABLES["packets"]
-    larger = packets.head(1).with_columns(len_bytes=pl.lit(9000).cast(packets.schema["len_bytes"]))
-    for flow, to_client in ((1, False), (2, True)):
-        other = larger.with_columns(to_client=to_client, flow=pl.lit(flow).cast(packets.schema["flow"]))
-        assert checked(PLAN, NODE, {**TABLES, "packets": pl.concat([packets, other])})["largest data segment"]["ok"]
-
-
-def test_a_constant_rate_in_real_time_has_no_queue_of_its_own_and_is_checked_like_any_other() -> None:
-    """In real time `replay` with a FIFO takes the place of tbf: its child is null."""
-    plan = copy.deepcopy(PLAN)
-    shape = next(shape for shape in plan["shapes"] if shape["part"] == "bottleneck")
-    rate = {"kind": "tbf", "rate_bps": 144_000_000, "burst_bytes": 1600, "limit_bytes": 1_000_000}
-    plan["shapes"] = [{**shape, "spec": rate}]
-    real = real_time.in_real_time(plan, "netns")
-    assert real["shapes"][0]["spec"]["child"] is None
-    assert checked(real, NODE, TABLES)["packets out of order"]["ok"]
-
-
-def test_the_rate_of_a_certificate_is_that_of_the_link_in_megabits() -> None:
-    check = checked(*parts())["rate while the bottleneck had a queue"]
-    assert check["asked"] == pytest.approx(PLAN["link"]["rate_mbps"], rel=0.5)
-    assert check["got"] == pytest.approx(check["asked"], rel=0.05)
-
-
-@pytest.mark.parametrize(("samples", "is_known"), [(BUSY_SAMPLES, True), (BUSY_SAMPLES - 1, False)])
-def test_the_rate_of_a_certificate_is_taken_over_spells_of_enough_samples(samples: int, is_known: bool) -> None:
-    plan, node, tables = parts()
-    tables["qdisc"] = tables["qdisc"].with_columns(
-        backlog_bytes=pl.when(pl.int_range(pl.len()).is_between(40, 39 + samples)).then(10**9).otherwise(0)
-    )
-    check = checked(plan, node, tables)["rate while the bottleneck had a queue"]
-    assert (check["got"] is not None) is is_known
-
-
-@pytest.mark.parametrize(("above_bytes", "is_known"), [(1, False), (FRAME_BYTES + 1, True)])
-def test_a_frame_that_is_all_but_sent_keeps_no_link_busy(above_bytes: int, is_known: bool) -> None:
-    plan, node, tables = parts()
-    most_bytes = LinkCapacity(tables["link"]).most_bytes_in(plan["sampler"]["interval_us"] / 1e6)
-    tables["qdisc"] = tables["qdisc"].with_columns(backlog_bytes=pl.lit(int(most_bytes) + above_bytes))
-    check = checked(plan, node, tables)["rate while the bottleneck had a queue"]
-    assert (check["got"] is not None) is is_known
-
-
-def test_drops_of_a_queue_and_of_tcp_add_up() -> None:
-    plan, node, tables = parts()
-    end = next(name for name in node["counters"]["interfaces"] if name.startswith("client"))
-    node["counters"]["interfaces"][end]["rx_dropped_pkts"] += 3
-    kind = next(iter(node["counters"]["tcp"]))
-    node["counters"]["tcp"][kind] = {"TCPRcvQDrop": 3}
-    check = checked(plan, node, tables)["drops anywhere but at the bottleneck"]
-    assert (check["got"], check["ok"]) == (6, False)
-
-
-def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> None:
-    plan, node, tables = parts()
-    shape = plan["shapes"][0]
-    shape["spec"] = {"kind": "netem", "loss_pct": 25.0}
-    shape["steps"] = None
-    end = f"{shape['node']}:{shape['dev']}"
-    node["counters"]["interfaces"][end] |= {"tx_pkts": 750, "qdisc_dropped_pkts": 250}
-    check = checked(plan, node, tables)[f"random loss, {shape['part']}"]
-    assert (check["asked"], check["got"], check["ok"]) == (25.0, 25.0, True)
-    sd_pct = 100 * (0.25 * 0.75 / 1000) ** 0.5  # of a share of a thousand
-    assert check["tolerance"] == pytest.approx(LOSS_SDS * sd_pct)

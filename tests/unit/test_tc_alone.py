@@ -25,8 +25,8 @@ from lab.runs.experiment import Experiment, load_experiment, shaped_by, specific
 from lab.runs.plan import draw, make_plan, needed_modules
 from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
+from tests.certified import NODE, PLAN, TABLES, checked
 from tests.stored_run import rewrite, run_json
-from tests.unit.test_certificate import NODE, PLAN, TABLES, checked
 
 TBF = constant_rate(8_000_000, 50_000)
 NETEM = constant_delay({"limit_pkts": 1000, "delay_us": 20_000, "loss_pct": 0.0, "seed": 7})

@@ -32,8 +32,8 @@ from lab.runs.certificate import certify
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from lab.tables.trace import read_events
+from tests.certified import NODE, PLAN, TABLES
 from tests.stored_run import rewrite, run_json
-from tests.unit.test_certificate import NODE, PLAN, TABLES
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 CALM = {

@@ -156,7 +156,7 @@ def _trial(folder: Path, failures: list[str]) -> Trial | str:
 
 
 def experiment_of(name: str, attempt: Attempt) -> Experiment:
-    """Return the experiment of a attempt: its link, one trial, its sender."""
+    """Return the experiment of an attempt: its link, one trial, its sender."""
     case, cca = attempt.case, attempt.subject.cca
     file = written(profile(case, attempt.spans), paths.results() / NAME / "links")
     content = {

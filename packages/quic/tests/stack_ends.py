@@ -80,8 +80,9 @@ def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
     if how == "silent":
         time.sleep(100)
     if how in MEANWHILE and not os.fork():
-        time.sleep(3.3 if how == "ends_capture" else 2.2)  # late: what came until then would do as a download
-        MEANWHILE[how]()
+        after_s, action = MEANWHILE[how]
+        time.sleep(after_s)
+        action()
         os._exit(0)
     if how in MEANWHILE:
         serve(address, port, "halves")
@@ -118,10 +119,11 @@ def set_the_date() -> None:
     time.clock_settime(time.CLOCK_REALTIME, time.time() + 0.02)
 
 
-MEANWHILE: dict[str, Callable[[], None]] = {
-    "stops_capture": partial(signal_the_capture, signal.SIGSTOP),
-    "ends_capture": partial(signal_the_capture, signal.SIGINT),
-    "sets_date": set_the_date,
+# When, and what: late, so that what came until then would do as a download.
+MEANWHILE: dict[str, tuple[float, Callable[[], None]]] = {
+    "stops_capture": (2.2, partial(signal_the_capture, signal.SIGSTOP)),
+    "ends_capture": (3.3, partial(signal_the_capture, signal.SIGINT)),
+    "sets_date": (2.2, set_the_date),
 }
 
 

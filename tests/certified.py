@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A stored trial, and the checks of its certificate after a change."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.node.plan import Plan
+from lab.node.record import NodeRecord
+from lab.runs.certificate import certify
+from lab.senders.traced import decode
+from lab.tables.trial_json import Check
+
+DRAFT = Path(__file__).parent / "data" / "draft"
+PLAN = json.loads((DRAFT / "plan.json").read_text())
+NODE = json.loads((DRAFT / "node.json").read_text())
+TABLES = decode(DRAFT, NODE, {})
+ELSEWHERE = "drops anywhere but at the bottleneck"
+Change = Callable[[Any, Any, dict[str, pl.DataFrame]], None]
+
+
+def parts() -> tuple[Any, Any, dict[str, pl.DataFrame]]:
+    return copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+
+
+def checked(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> dict[str, Check]:
+    certificate = certify(plan, node, tables)
+    assert certificate["valid"] == all(check["ok"] for check in certificate["checks"])
+    return {check["name"]: check for check in certificate["checks"]}
+
+
+def checked_with(put_in: Change) -> dict[str, Check]:
+    """Check the trial into which a cause is put."""
+    changed = parts()
+    put_in(*changed)
+    return checked(*changed)
+
+
+def failed(checks: dict[str, Check]) -> list[str]:
+    return [name for name, check in checks.items() if not check["ok"]]
+
+
+def drop_at(end: str, counter: str) -> Change:
+    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        node["counters"]["interfaces"][end][counter] += 1
+
+    return put_in
