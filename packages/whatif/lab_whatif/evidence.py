@@ -52,10 +52,12 @@ def _capacity(inferred: Inferred) -> Iterator[Item]:
     why = "bytes over time where a packet entered before the one in front had left; elsewhere what passed is the least"
     median = float(known["rate_mbps"].median() or 0)  # type: ignore[arg-type]
     low, high = (float(np.percentile(known["rate_mbps"], each)) for each in (10, 90))
+    percentiles = "10th to 90th percentile of steps"
+    if inferred.is_rough:
+        low, high = low / (1 + inferred.rough_share), high / (1 - inferred.rough_share)
+        percentiles += f"; wider by {inferred.late_ms:.1f} ms, by which each backlog may be shorter or longer"
     yield Item("capacity_known", round(share, 1), "% of 100 ms steps", None, None, why)
-    yield Item(
-        "capacity_median", round(median, 3), "Mb/s", round(low, 3), round(high, 3), "10th to 90th percentile of steps"
-    )
+    yield Item("capacity_median", round(median, 3), "Mb/s", round(low, 3), round(high, 3), percentiles)
 
 
 def _buffer(inferred: Inferred) -> Iterator[Item]:

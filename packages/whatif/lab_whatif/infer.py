@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab_whatif.capacity import busy_gaps, capacity, in_order, overtaken
+from lab_whatif.capacity import MARGIN_S, busy_gaps, capacity, in_order, overtaken
 from lab_whatif.path import Path
 from lab_whatif.queue import Buffer, buffer_of
 
@@ -15,6 +15,7 @@ STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
 STEADY = 0.5  # of the way up's changes are a drift's: R squared over time
+MOST_ROUGH_SHARE = 0.05  # of the capacity: without a word
 MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE = 0.002, 0.02  # of a clock; or a share of the base RTT
 
 
@@ -65,6 +66,28 @@ class Inferred:
     def overtaken_pct(self) -> float:
         """Return the share of packets that were late by themselves, as others that were sent later show."""
         return float(overtaken(self.path.down, self.path.step_ms / 1e3).mean()) * 100
+
+    @property
+    def backlog_ms(self) -> float:
+        """Return how long a backlog lasted, in the mean of all."""
+        busy = busy_gaps(self.path.down, self.path.step_ms / 1e3)
+        begun = int((busy[1:] & ~busy[:-1]).sum())
+        return float(np.diff(self.path.down.arrival_s)[busy[1:]].sum()) * 1e3 / max(begun, 1)
+
+    @property
+    def late_ms(self) -> float:
+        """Return by how much a packet may be late by itself without being told from one that waited in a queue."""
+        return self.jitter_ms + MARGIN_S * 1e3 + self.path.step_ms
+
+    @property
+    def rough_share(self) -> float:
+        """Return by which share the capacity may be wrong: what is late at an end of a backlog is taken for its length."""
+        return self.late_ms / self.backlog_ms if self.backlog_ms else np.inf
+
+    @property
+    def is_rough(self) -> bool:
+        """Return whether that is so much that it is said, and widens the capacity's bounds."""
+        return self.rough_share > MOST_ROUGH_SHARE
 
     @property
     def apart_ms(self) -> float:

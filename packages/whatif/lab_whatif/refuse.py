@@ -18,7 +18,9 @@ MOST_UNPLACED = 0.02  # of a receiver's segments: answers to probes, and to what
 HELD_S = 0.0002  # by which a host may send a segment behind its time stamp
 MOST_BACK = 0.05  # of both ways: a path reorders fewer, and hardly of both
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
+BULK = "capture a bulk download, not calls or a stream"
 LEAST_ROUNDS, LEAST_BINS = 10, 10
+MOST_ROUGH = 0.5  # of the capacity may be wrong: its upper bound is then twice what is seen
 ECE, CWR, AE = 64, 128, 256  # ECE alone: a receiver's report that a packet was marked (RFC 3168)
 UNMARKED = AE | ECE  # the count of marks, 5, with which each end begins that counts them in these bits (RFC 9768)
 MOST_SILENT = 2  # round trips that a silence counts as
@@ -120,7 +122,7 @@ def paused(idle: int, inferred: Inferred) -> Iterator[str]:
     """Yield that the sender had nothing to send too often."""
     if idle > (most_idle := int(IDLE_ROUNDS * _rounds(inferred))):
         share = f"one in {1 / IDLE_ROUNDS:.0f} round trips"
-        rule = f"at most {most_idle}, {share}: capture a bulk download, not calls or a stream"
+        rule = f"at most {most_idle}, {share}: {BULK}"
         yield f"segments sent with nothing in flight={idle}: must be {rule}"
 
 
@@ -154,6 +156,10 @@ def too_little(inferred: Inferred) -> Iterator[str]:
     if known < LEAST_BINS:
         rule = f"at least {LEAST_BINS}: capture a longer download, by a sender that fills the link"
         yield f"steps of 100 ms with a backlog={known}: must be {rule}"
+    elif inferred.rough_share > MOST_ROUGH:
+        least_ms = inferred.late_ms / MOST_ROUGH
+        rule = f"at least {least_ms:.0f} ms, for packets are late by up to {inferred.late_ms:.0f} ms by themselves"
+        yield f"mean backlog={inferred.backlog_ms:.0f} ms: must be {rule}: {BULK}"
 
 
 def _rounds(inferred: Inferred) -> float:

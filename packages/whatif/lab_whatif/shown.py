@@ -76,6 +76,7 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
+        *_rough(inferred),
         *_varying(inferred),
         *_not_near(inferred),
         *_running_apart(inferred),
@@ -89,6 +90,17 @@ def _not_near(inferred: Inferred) -> list[str]:
         return []
     took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
     return [f"{took}: if the capture was not taken at it, the base RTT is longer by as much"]
+
+
+def _rough(inferred: Inferred) -> list[str]:
+    """Return that the link was backlogged for moments only, so that late packets weigh."""
+    if not inferred.is_rough:
+        return []
+    moments = f"the link was backlogged for {inferred.backlog_ms:.0f} ms at a time (mean)"
+    why = "as where the sender's application writes in bursts or its window stays small"
+    return [
+        f"{moments}, {why}: packets that are late by themselves move the capacity by up to {inferred.rough_share:.0%}"
+    ]
 
 
 def _varying(inferred: Inferred) -> list[str]:

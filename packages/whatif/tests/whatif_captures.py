@@ -38,6 +38,9 @@ class Known:
     calls: bool = False  # 40 kB every half second instead of a bulk
     call_pkts: int = 28
     call_s: float = 0.5
+    call_count: int = 19  # behind the first
+    held_every_s: float = 0.0  # by the receiver's host, which sees only at the end of held_s what came in it
+    held_s: float = 0.0
     receive_window: int = 8_000_000
     window_scale: bool = True  # of the server too: without it none holds
     ack_every: int = 2  # packets, behind the first 40
@@ -128,8 +131,8 @@ class Download:
         self.recent_client, self.recent_server = self._stamp(way_s), self._stamp(2 * way_s)
         self._at(3 * way_s, self._send)
         if self.known.calls:
-            for call in range(1, 20):
-                self._at(self.known.call_s * call, self._call)
+            for call in range(1, self.known.call_count + 1):
+                self._at(3 * way_s + self.known.call_s * call, self._call)
 
     def _call(self, t_s: float) -> None:
         self.limit += self.known.call_pkts
@@ -168,7 +171,11 @@ class Download:
         self.free_s = max(self.free_s, t_s) + (MSS + HEADERS) / rate
         self.queue.append((self.free_s, MSS + HEADERS))
         late_s = known.late_ms / 1e3 if known.late_share and self.random.random() < known.late_share else 0.0
-        self._at(self.free_s + known.one_way_ms / 1e3 + late_s, self._arrive, number, frame)
+        self._at(self._handled_s(self.free_s + known.one_way_ms / 1e3 + late_s), self._arrive, number, frame)
+
+    def _handled_s(self, t_s: float) -> float:
+        every_s = self.known.held_every_s
+        return max(t_s, t_s // every_s * every_s + self.known.held_s) if every_s else t_s
 
     def _arrive(self, t_s: float, number: int, frame: dict[str, Any]) -> None:
         self._seen("client", t_s, **frame)

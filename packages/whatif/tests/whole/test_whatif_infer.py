@@ -238,3 +238,31 @@ def test_what_one_ack_reports_together_shows_no_rate_that_the_link_has_not(tmp_p
     known = Known(rate_mbps=10, one_way_ms=100, buffer_bytes=300_000, size_bytes=4_000_000)
     rates = inferred(tmp_path, known, "server").capacity.filter("known")["rate_mbps"]
     assert (rates.min(), rates.max()) == pytest.approx((10, 10), rel=0.02)
+
+
+BURSTS = Known(calls=True, call_pkts=40, call_s=40 * MSS * 8 / 14e6, call_count=42, held_every_s=0.004)
+
+
+@ENDS
+@pytest.mark.parametrize("known", [BURSTS, replace(BURSTS, held_s=0.003), Known()], ids=["idle host", "busy", "bulk"])
+def test_an_application_that_writes_in_bursts_leaves_the_capacity_uncertain(
+    tmp_path: Path, side: str, known: Known
+) -> None:
+    """Two thirds of the link; a receiver's busy host moves the ends of each backlog, of which a bulk has few."""
+    found = inferred(tmp_path, known, side)
+    assert any("the link was backlogged for" in line for line in link_lines(found, side)) is known.calls
+    capacity = next(each for each in items(found) if each.name == "capacity_median")
+    assert capacity.low is not None
+    assert capacity.high is not None
+    assert capacity.low <= known.rate_mbps * 1.001
+    assert known.rate_mbps <= capacity.high * 1.001
+    assert (capacity.high / capacity.low > 1.2) is known.calls
+
+
+@ENDS
+def test_backlogs_as_short_as_what_is_late_by_itself_are_refused(tmp_path: Path, side: str) -> None:
+    known = replace(BURSTS, call_pkts=20, call_s=0.029, call_count=85, held_every_s=0.01, held_s=0.008)
+    with pytest.raises(
+        UserError, match=r"mean backlog=\d+ ms: must be at least \d\d ms, for packets are late by up to"
+    ):
+        inferred(tmp_path, known, side)
