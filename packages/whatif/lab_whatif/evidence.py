@@ -70,8 +70,10 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
     }
     if inferred.path.counted:
         reasons["at least"] = "a log counts losses and does not place them: larger than the largest queue, or not"
+    if not found.is_placed:
+        reasons["at least"] = "ACKs that report many packets together, or late, do not place losses: larger, or not"
     high = found.bytes + step_bytes if found.kind == "tail" else None
-    low = found.bytes if found.kind == "at least" else max(found.bytes - step_bytes - found.hidden_bytes, 0)
+    low = max(found.bytes - found.hidden_bytes - (step_bytes if found.kind != "at least" else 0), 0)
     yield Item("buffer_kind", found.kind, "", None, None, reasons[found.kind])
     name = "drop_threshold" if found.kind == "threshold" else "buffer"
     why = f"what left during the wait of packets next to a loss; one step of the time stamps is {step_bytes} bytes"
@@ -83,7 +85,7 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
         yield Item("drop", found.drop_pct, "%", None, None, why)
     yield Item(
         "random_loss",
-        round(found.random_loss_pct, 4),
+        round(found.random_loss_pct, 4) if found.is_placed else None,
         "%",
         None,
         None,

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from lab_whatif.capacity import MARGIN_S, busy_gaps, capacity, in_order, overtaken
 from lab_whatif.path import Path
-from lab_whatif.queue import Buffer, buffer_of
+from lab_whatif.queue import END_SHARE, Buffer, buffer_of
 
 STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
 STEADY = 0.5  # of the way up's changes are a drift's: R squared over time
+MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 MOST_ROUGH_SHARE = 0.05  # of the capacity: without a word
 MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE = 0.002, 0.02  # of a clock; or a share of the base RTT
 
@@ -81,7 +82,7 @@ class Inferred:
 
     @property
     def rough_share(self) -> float:
-        """Return by which share the capacity may be wrong: what is late at an end of a backlog is taken for its length."""
+        """Return by which share the capacity may be wrong, where packets are late at the ends of each backlog."""
         return self.late_ms / self.backlog_ms if self.backlog_ms else np.inf
 
     @property
@@ -122,6 +123,10 @@ def infer(path: Path, name: str) -> Inferred:
     jitter_ms, bytes_per_ms = _jitter_ms(path), most_mbps * 1e3 / 8
     in_queue = in_order(path.down, path.step_ms / 1e3)
     buffer = buffer_of(in_queue, base_s, bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
+    if path.by_acks and buffer.kind != "tail":
+        rough = buffer.hidden_bytes > END_SHARE * buffer.most_queued_bytes
+        if rough or 100 * overtaken(path.down, path.step_ms / 1e3).mean() > MOST_OVERTAKEN_PCT:
+            buffer = buffer.unplaced
     if path.counted:
         buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
     return Inferred(name, path, table, buffer, jitter_ms, mss, length_s)

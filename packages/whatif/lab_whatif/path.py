@@ -69,6 +69,7 @@ class Path:
     base_rtt_ms: float
     step_ms: float  # of the time stamps on which it rests
     mss_bytes: int | None = None  # of a log, whose rows may be several segments
+    by_acks: bool = False  # a sender's capture: what one ACK reports together, or late, arrived before
     counted: tuple[Seconds, Seconds] | None = None  # of a log: when it counted losses, and how many; not where
 
 
@@ -120,7 +121,7 @@ def at_sender(segments: Segments) -> Path | None:
     wait_s = np.maximum(up_s - least_up_s, 0)
     up = Up(far.t_s + shift_s, wait_s, wait_s, segments.ack[back])
     down = _down(segments, seen.row, seen.arrival_s + shift_s, np.maximum(delay_s - least_down_s, 0))
-    return Path(down, up, _sent_as_captured(segments), base_s * 1e3, _step_ms(segments, far))
+    return Path(down, up, _sent_as_captured(segments), base_s * 1e3, _step_ms(segments, far), by_acks=True)
 
 
 def _step_ms(segments: Segments, stamps: Stamps) -> float:

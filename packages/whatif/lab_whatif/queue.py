@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bottleneck's buffer and what it drops, by the queue that packets next to a loss found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -44,6 +44,13 @@ class Buffer:
     lost_s: NDArray[np.float64]  # when the packet behind each hole arrived
     lost_pkts: NDArray[np.float64]
     hidden_bytes: int = 0  # by which one ACK of many packets makes a queue too large
+    is_placed: bool = True  # whether it is seen which queue what was lost had met
+
+    @property
+    def unplaced(self) -> "Buffer":
+        """Return what is left where the queue that what was lost had met is not seen."""
+        most = self.most_queued_bytes
+        return replace(self, kind="at least", bytes=most, drop_pct=None, random_loss_pct=0.0, is_placed=not self.losses)
 
     @property
     def losses(self) -> int:

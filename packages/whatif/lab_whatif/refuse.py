@@ -158,8 +158,9 @@ def too_little(inferred: Inferred) -> Iterator[str]:
         yield f"steps of 100 ms with a backlog={known}: must be {rule}"
     elif inferred.rough_share > MOST_ROUGH:
         least_ms = inferred.late_ms / MOST_ROUGH
+        where = ", at the receiver, where no ACK is late" if inferred.path.by_acks else ""
         rule = f"at least {least_ms:.0f} ms, for packets are late by up to {inferred.late_ms:.0f} ms by themselves"
-        yield f"mean backlog={inferred.backlog_ms:.0f} ms: must be {rule}: {BULK}"
+        yield f"mean backlog={inferred.backlog_ms:.0f} ms: must be {rule}: {BULK}{where}"
 
 
 def _rounds(inferred: Inferred) -> float:

@@ -12,13 +12,12 @@ from lab.traces.recording import Recording
 from lab_whatif.capacity import MARGIN_S
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
-from lab_whatif.infer import Inferred
+from lab_whatif.infer import MOST_OVERTAKEN_PCT, Inferred
 from lab_whatif.verdict import Compared, marks
 
 DIGITS = {"s": 2, "MB": 1, "ms": 0, "packets": 0}
 KIND_WORDS = {"tail": "drops what exceeds", "threshold": "drops a share above", "at least": "holds at least"}
 MB = 1e6
-MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 
 
 def sentences(
@@ -97,7 +96,7 @@ def _rough(inferred: Inferred) -> list[str]:
     if not inferred.is_rough:
         return []
     moments = f"the link was backlogged for {inferred.backlog_ms:.0f} ms at a time (mean)"
-    why = "as where the sender's application writes in bursts or its window stays small"
+    why = "as where the sender's application writes in bursts, its window stays small or ACKs are late"
     return [
         f"{moments}, {why}: packets that are late by themselves move the capacity by up to {inferred.rough_share:.0%}"
     ]
@@ -143,12 +142,13 @@ def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
 
 def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     found = inferred.buffer
+    holds = min(found.bytes, int(known["buffer"].low or 0)) if found.kind == "at least" else found.bytes
     loss = f"; {found.random_loss_pct:.3f} % lost without a full queue" if found.random_loss_pct else ""
     share = f" ({found.drop_pct:.1f} %)" if found.drop_pct is not None else ""
+    if not found.is_placed:
+        loss = f"; {found.losses} packets lost, at which queue is not seen, for ACKs report many together or late"
     wait = known["ack_wait_p95"]
-    return (
-        f"buffer {KIND_WORDS[found.kind]} {found.bytes / MB:.3f} MB{share}{loss}; ACKs wait up to {wait.high} ms (95 %)"
-    )
+    return f"buffer {KIND_WORDS[found.kind]} {holds / MB:.3f} MB{share}{loss}; ACKs wait up to {wait.high} ms (95 %)"
 
 
 def span(each: Range) -> str:

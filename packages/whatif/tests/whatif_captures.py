@@ -44,6 +44,7 @@ class Known:
     receive_window: int = 8_000_000
     window_scale: bool = True  # of the server too: without it none holds
     ack_every: int = 2  # packets, behind the first 40
+    acks_lost: float = 0.0  # share of ACKs that the sender never sees
     seed: int = 1
 
     @property
@@ -211,6 +212,8 @@ class Download:
         self._at(t_s + self.known.one_way_ms / 1e3, self._acked, frame)
 
     def _acked(self, t_s: float, frame: dict[str, Any]) -> None:
+        if self.known.acks_lost and t_s > 0.2 and self.random.random() < self.known.acks_lost:
+            return
         self._seen("server", t_s, **frame)
         self.recent_server = frame["tsval"]
         cumulative = frame["ack"] // MSS

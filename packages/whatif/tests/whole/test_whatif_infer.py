@@ -102,6 +102,23 @@ def test_random_loss_is_no_buffer(tmp_path: Path, side: str) -> None:
     assert found.random_loss_pct == pytest.approx(0.5, abs=0.3)
 
 
+@pytest.mark.parametrize(
+    "known",
+    [Known(acks_lost=0.85), Known(acks_lost=0.5, one_way_ms=150, buffer_bytes=700_000), Known(ack_every=40)],
+    ids=["a filter of ACKs", "each second ACK", "merged at the receiver"],
+)
+def test_acks_that_report_packets_together_or_late_show_no_random_loss_at_the_sender(
+    tmp_path: Path, known: Known
+) -> None:
+    """All losses are those of a full queue; which one they had met is not seen."""
+    found = inferred(tmp_path, replace(known, size_bytes=5_000_000), "server")
+    bounds = {each.name: each for each in items(found)}
+    assert bounds["buffer_kind"].value == "at least"
+    assert 0.4 * known.buffer_bytes < (bounds["buffer"].low or 0) <= known.buffer_bytes
+    assert bounds["random_loss"].value is None
+    assert f"{found.buffer.losses} packets lost, at which queue is not seen" in link_lines(found, "sender")[1]
+
+
 @ENDS
 def test_slow_start_ends_with_the_report_of_the_first_loss(tmp_path: Path, side: str) -> None:
     found = inferred(tmp_path, Known(), side)
