@@ -89,6 +89,16 @@ def test_a_clocks_step_is_seen_where_hardly_two_packets_share_a_time(step_s: flo
     assert grain_s(np.cumsum([1, 2, 1, 3, 5, 1, 0, 4] * 20) * step_s) == pytest.approx(step_s)
 
 
+@pytest.mark.parametrize("step_s", [2**-7, 2**-8, 2**-9, 1 / 60])
+@pytest.mark.parametrize("of_step", [0.0, 0.5], ids=["cut", "rounded"])
+def test_a_clocks_step_is_seen_behind_its_microseconds(step_s: float, of_step: float) -> None:
+    """The shortest gap is two steps; beside times that are no steps there is none."""
+    times_s = np.cumsum([2, 2, 3, 5, 0, 4, 2, 900] * 20) * step_s
+    assert grain_s(np.floor(times_s * 1e6 + of_step) / 1e6) == pytest.approx(step_s, rel=1e-4)
+    others_s = times_s + np.random.default_rng(1).uniform(0, step_s / 50, len(times_s)).cumsum()
+    assert grain_s(np.floor(others_s * 1e6 + of_step) / 1e6) == pytest.approx(1e-6)
+
+
 def test_the_clock_of_one_of_two_interfaces_is_coarse(tmp_path: Path) -> None:
     """The client's packets left by one, and the server's came by the other."""
     of_client = [packet[12:16] == download()[0][1][12:16] for _, packet in download()]
