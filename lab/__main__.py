@@ -2,14 +2,17 @@
 """`python -m lab` and the `lab` command."""
 
 import gc
+import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
 INTERRUPTED = 130
 IMPORT = "<frozen importlib"  # how the file names of Python's own import begin
 PRESSED_AGAIN_S = 0.01
 AGAIN = "run the command again"
+UTF8 = "PYTHONUTF8"
 LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is resolved
 
 
@@ -44,7 +47,7 @@ def main() -> None:
     except UserError as error:
         _end(str(error), 2)
     except OSError as error:
-        _end(one_line(f"{error.filename or 'disk'}: {error.strerror}"), 2)
+        _end(one_line(f"{error.filename or 'disk'}: {error.strerror or error}"), 2)
     except Interrupted as interrupted:
         _end(_words(f"go on with '{interrupted}'"), INTERRUPTED)
     except SystemExit as end:
@@ -62,12 +65,21 @@ def _words(then: str) -> str:
 
 
 def _end(message: str, status: int) -> None:
-    print(message, file=sys.stderr)
+    with suppress(OSError):  # the terminal may be gone
+        print(message, file=sys.stderr)
     sys.exit(status)
+
+
+def _read_utf8() -> None:
+    """Begin again where the locale has another encoding: what the lab reads, writes and prints is UTF-8."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get(UTF8) != "1":
+        os.environ[UTF8] = "1"
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606
 
 
 def command() -> None:
     """Run the `lab` command of the environment (pyproject.toml)."""
+    _read_utf8()
     try:
         _catch_ctrl_c()
         main()

@@ -28,6 +28,7 @@ from lab.report.table import Group, Row, Table
 from lab.runs.options import MOST_WORKERS, RunOptions
 from lab.tables.csv_text import plain_cell, to_csv
 from lab.tables.kernel_log import STORED
+from tests.command import ENOUGH_S, start
 from tests.hostile.inputs import INPUTS
 
 
@@ -146,6 +147,14 @@ def test_in_a_terminal_of_any_width_no_text_and_no_column_is_lost(
     console.print("a line", soft_wrap=True)
     console.print(cells)
     assert all(word in file.getvalue() for word in ("a line", "CUBIC", "Chokepoint", "papers' rule", "87.8"))
+
+
+def test_in_a_locale_of_another_encoding_the_lab_reads_and_prints_utf8(tmp_path: Path) -> None:
+    done = [start(tmp_path, "traces", "list", LC_ALL=locale, PYTHONUTF8="0") for locale in ("C", "C.UTF-8")]
+    (printed, errors), usual = (process.communicate(timeout=ENOUGH_S) for process in done)
+    assert (done[0].returncode, errors) == (0, "")
+    assert not printed.isascii()
+    assert printed == usual[0]
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])
