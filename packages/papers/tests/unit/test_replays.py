@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from lab_papers.evaluation.search import kernel_checks, sensitivity
 from lab_papers.evaluation.search.replay import BASE, JUDGES, downloads, varied
+from lab_papers.evaluation.truths import shares
 from lab_papers.search_replay import BIN, built_versions, exit_pkts, replay, version
 
 from lab.judge.stored import Stored
@@ -32,6 +33,16 @@ def test_the_library_holds_every_version_with_the_parameters_of_its_file(library
     assert version(library, "search").params.threshold_pct == 26
     assert version(library, "search31").compact
     assert not version(library, "search2").compact
+
+
+def test_trials_without_any_class_have_shares_by_both_truths_without_a_value(
+    library: Path, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of a few seconds alone among the results."""
+    monkeypatch.setattr(sensitivity, "class_of", lambda *_: None)
+    replayed = [row for row in shares(stored, sensitivity.versions(stored, library)) if row["replayed"]]
+    assert {row["cca"] for row in replayed} >= set(search_versions())
+    assert {(row["truth_judged"], row["truth_early_pct"], row["depends"]) for row in replayed} == {(0, None, 0)}
 
 
 def test_a_replay_has_counts_where_it_compared_and_leaves_once(library: Path, stored: Stored) -> None:

@@ -18,6 +18,8 @@ from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
 from lab.judge.summary import CLASSES
 from lab.schema.cca import search_versions
+from lab.tables.columns import schema
+from lab_papers.evaluation.columns import VERSIONS
 from lab_papers.evaluation.search.binning import bins_error_points
 from lab_papers.evaluation.search.forms import FORMS, exit_of_form
 from lab_papers.evaluation.search.replay import (
@@ -81,7 +83,7 @@ def versions(stored: Stored, library: Path) -> pl.DataFrame:
             left = exit_of_form(library, name, one)
             error = bins_error_points(library, one, name) if name == PUBLISHED else None
             rows += [_version(stored.name, name, one, left, judge, error) for judge in ALL_JUDGES]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, schema=schema(VERSIONS))
 
 
 def _version(
