@@ -30,16 +30,15 @@ def evaluate(console: Console, faults: list[str], with_page: bool = False) -> No
     console.print(f"tables    {folder}", soft_wrap=True, markup=False)
     if not kernel:
         console.print(NO_REPLAY)
-    if with_page:
-        _write_page(paths.results(), kernel.replay_library if kernel else None, console)
-    for line in (*faults, *unread):
-        say(console, line)
-    if faults or unread:
-        raise typer.Exit(1)
+    failed = _write_page(paths.results(), kernel.replay_library if kernel else None, console) if with_page else []
+    _end([*faults, *unread, *failed], console)
 
 
 def page(results: Path, console: Console) -> None:
-    """Write the page of all results; first the tables that it shows, where a run is newer than they are."""
+    """Write the page of all results; first the tables that it shows, where a run is newer than they are.
+
+    A notebook that fails is a line, with exit status 1.
+    """
     kernel = find()
     library = kernel.replay_library if kernel else None
     if newer_runs(results):
@@ -48,17 +47,27 @@ def page(results: Path, console: Console) -> None:
         console.print(f"tables    {folder}", soft_wrap=True, markup=False)
         if not kernel:
             console.print(NO_REPLAY)
-    _write_page(results, library, console)
+    _end(_write_page(results, library, console), console)
 
 
-def _write_page(results: Path, library: Path | None, console: Console) -> None:
+def _end(faults: list[str], console: Console) -> None:
+    for line in faults:
+        say(console, line)
+    if faults:
+        raise typer.Exit(1)
+
+
+def _write_page(results: Path, library: Path | None, console: Console) -> list[str]:
+    """Write the page where something changed; return a line for each notebook that failed."""
     if page := unchanged(results, library):
         console.print(f"page      {page}, as it was: nothing changed", soft_wrap=True, markup=False)
-        return
+        return []
     say(console, f"writing the page of {results}: the reports of runs that changed, then the notebooks")
     from lab_papers.index.write import write_index  # here: a command that is refused need not load what draws
 
-    console.print(f"page      {write_index(results, library)}", soft_wrap=True, markup=False)
+    failed: list[str] = []
+    console.print(f"page      {write_index(results, library, failed=failed.append)}", soft_wrap=True, markup=False)
+    return failed
 
 
 def check_sensitivity(console: Console, options: RunOptions) -> None:

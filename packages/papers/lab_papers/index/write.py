@@ -2,7 +2,7 @@
 """Make results/index.html: each scenario's own page where it is out of date, the notebooks, then the page of all."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,8 +44,16 @@ class Fault(NamedTuple):
     left_out: bool
 
 
-def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
-    """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults."""
+def write_index(
+    results: Path,
+    replay_library: Path | None,
+    notebooks: Path = NOTEBOOKS,
+    failed: Callable[[str], object] = lambda _line: None,
+) -> Path:
+    """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults.
+
+    failed: receives a line for each notebook that failed.
+    """
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
     key = page_key(results, replay_library, notebooks)
@@ -77,7 +85,10 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
     page = write_whole(results / PAGE, render(index))
-    if not any(each.fault for each in done):  # a notebook with a fault is executed again
+    faulty = [f"{results / each.notebook}: {each.fault}" for each in index.chapters if each.fault]
+    for line in faulty:
+        failed(line)
+    if not faulty:  # a notebook with a fault is executed again
         keep(results, key)
     return page
 

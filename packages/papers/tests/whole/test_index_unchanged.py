@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 from lab_papers.commands import evaluate
+from lab_papers.index import write
 from lab_papers.index.unchanged import keep, page_key, unchanged
 from lab_papers.index.write import write_index
 from rich.console import Console
@@ -77,8 +79,27 @@ def test_it_is_written_again_where(results: Path, notebooks: Path, change: str) 
 
 def test_it_is_written_again_where_a_notebook_had_a_fault(results: Path, notebooks: Path) -> None:
     (notebooks / "01-shown.py").write_text(f"{NOTEBOOK}1 / 0\n")
-    write_index(results, None, notebooks)
+    failed: list[str] = []
+    write_index(results, None, notebooks, failed.append)
+    assert failed == [f"{results}/notebooks/01-shown/01-shown.ipynb: ZeroDivisionError: division by zero"]
     assert unchanged(results, None, notebooks) is None
+
+
+def test_the_command_names_a_notebook_that_fails_with_exit_status_1(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_results: Path, _library: None, failed: Callable[[str], object]) -> str:
+        failed("01-shown.ipynb: ZeroDivisionError: division by zero")
+        return "index.html"
+
+    monkeypatch.setattr(evaluate, "find", lambda: None)
+    monkeypatch.setattr(evaluate, "newer_runs", lambda _results: [])
+    monkeypatch.setattr(write, "write_index", broken)
+    with pytest.raises(typer.Exit) as end:
+        evaluate.page(results, Console(width=200))
+    assert end.value.exit_code == 1
+    shown = ["page      index.html", "01-shown.ipynb: ZeroDivisionError: division by zero"]
+    assert capsys.readouterr().out.splitlines()[1:] == shown
 
 
 def test_the_command_leaves_it_as_it_was(
