@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -196,17 +197,25 @@ def _alone() -> list[str]:
 
 def run_logged(argv: list[str], stdin: str | None, log: Path, environment: dict[str, str] | None = None) -> None:
     """Run a tool with its output in a log; UserError with the first error in it where the tool fails."""
-    with log.open("w") as stream:
-        done = subprocess.run(
+    pipe = subprocess.PIPE
+    with (
+        log.open("w") as stream,
+        subprocess.Popen(  # in a group of its own: mmdebstrap sends SIGHUP to its whole group where the disk is full
             argv,
-            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else pipe,
             stdout=stream,
             stderr=subprocess.STDOUT,
             text=True,
             env=os.environ | (environment or {}),
-            check=False,
-        )
-    if done.returncode:
+            process_group=0,
+        ) as process,
+    ):
+        try:
+            process.communicate(stdin)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if process.returncode:
         errors = [
             line for line in log.read_text().splitlines() if line.startswith("E:")
         ] or log.read_text().splitlines()
