@@ -13,8 +13,23 @@ from lab.backends.machine import Machine
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.scratch import PREFIX, clear, scratch_folder
+from lab.base.workers import one_pool
 from lab.images.image import pins_hook
 from tests.command import wait_for
+
+MAKE_TAR = """
+import sys
+from pathlib import Path
+from lab.images.image import make_tar
+make_tar("world", Path(sys.argv[1]))
+"""
+
+
+def load_matplotlib(_job: int) -> str:
+    import matplotlib as mpl
+
+    return mpl.get_cachedir()
+
 
 USE = """
 import sys
@@ -91,14 +106,42 @@ def test_the_root_folder_of_a_killed_mmdebstrap_is_cleared(temporary: Path, monk
     fake.write_text('#!/bin/sh\nmkdir "$TMPDIR/mmdebstrap.x"\ntouch "$TMPDIR/mmdebstrap.x/root"\nsleep 60\n')
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
-    code = (
-        f"from pathlib import Path; from lab.images.image import make_tar; make_tar('world', Path('{temporary}/tar'))"
-    )
-    with subprocess.Popen([sys.executable, "-c", code]) as process:
+    with subprocess.Popen([sys.executable, "-c", MAKE_TAR, str(temporary / "tar")]) as process:
         wait_for(lambda: list(temporary.glob("search-lab-scratch-*/work/mmdebstrap.x/root")), "root folder", 30)
         process.kill()
     wait_for(lambda: list(clear()), "folder to clear", 30)
     assert not list(temporary.glob(f"{PREFIX}*"))
+
+
+def test_the_signal_that_mmdebstrap_sends_where_the_disk_is_full_ends_no_command(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sends SIGHUP to its whole process group, which was the command's, too."""
+    fake = temporary / "bin" / "mmdebstrap"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho 'E: No space left on device'\nkill -HUP 0\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("LAB_CACHE", str(fake.parent))
+    words = ["env", "--default-signal=HUP", sys.executable, "-c", MAKE_TAR, str(temporary / "tar")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, process_group=0)
+    assert done.stderr.splitlines()[-1].startswith("lab.base.errors.UserError: ")
+    assert "E: No space left on device" in done.stderr
+
+
+def test_where_the_home_cannot_be_written_workers_share_one_place_for_fonts_that_ends_with_them(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (temporary / "no folder").touch()
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(temporary / "no folder"))
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    with one_pool() as pool:
+        (_, found), *_ = pool.run(load_matplotlib, [0, 1], 2)
+        assert list(temporary.glob("matplotlib-*")) == []
+        assert Path(found).is_relative_to(temporary)
+    assert [each.name for each in temporary.iterdir()] == ["no folder"]
+    assert "MPLCONFIGDIR" not in os.environ
 
 
 ODD = ["a blank", "a;touch hurt;", "a'quote", 'a"quote', "$(touch hurt)", "a&b|c", "-dash", "100%"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Notebooks over a folder of results: what they are given, what they hand over, and the fault of one that breaks."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,10 @@ def executed(results: Path, notebooks: Path, library: Path) -> list[Executed]:
         (notebooks / f"{name}.py").write_text(source)
     (results / FOLDER / "01-given").mkdir(parents=True)
     (results / FOLDER / "01-given" / "of-before.txt").touch()
-    return execute_all(results, library, notebooks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", os.environ.get("XDG_CACHE_HOME") or f"{Path.home()}/.cache")
+        patch.setenv("HOME", str(library))  # a file: a notebook needs no home
+        return execute_all(results, library, notebooks)
 
 
 def test_each_notebook_that_hands_something_over_is_executed_in_the_order_of_the_names(
