@@ -10,26 +10,44 @@ from types import FrameType
 
 INTERRUPTED = 130
 IMPORT = "<frozen importlib"  # how the file names of Python's own import begin
-PRESSED_AGAIN_S = 0.01
-AGAIN = "run the command again"
+AGAIN_S, LOST_S = 0.01, 0.5
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+THEN = "run the command again"
 UTF8 = "PYTHONUTF8"
 LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is resolved
 
 
-def _press(_number: int, frame: FrameType | None) -> None:
-    """Break off; as soon as nothing is imported: extension modules lose what is raised while they are loaded."""
+def _break_off(number: int, frame: FrameType | None) -> None:
+    """Break off, so that every block ends as it should; as soon as nothing is imported.
+
+    Extension modules lose what is raised while they are loaded, and some while they are called. A terminal that is
+    closed may send SIGHUP twice.
+    """
     while frame and not frame.f_code.co_filename.startswith(IMPORT):
         frame = frame.f_back
+    if frame or number != signal.SIGINT:
+        signal.signal(signal.SIGALRM, lambda _, later: None if _is_ending() else _break_off(number, later))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S if frame else LOST_S, 0 if number == signal.SIGINT else LOST_S)
+    if number != signal.SIGINT:
+        for each in ENDINGS:
+            signal.signal(each, signal.SIG_IGN)
     if frame is None:
-        raise KeyboardInterrupt
-    signal.setitimer(signal.ITIMER_REAL, PRESSED_AGAIN_S)
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
 
-def _catch_ctrl_c() -> None:
-    """Take Ctrl-C from here on; scripts/lab has it wait until now."""
-    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:  # not where it is ignored, as below nohup
-        signal.signal(signal.SIGINT, _press)
-        signal.signal(signal.SIGALRM, _press)
+def _is_ending() -> bool:
+    """Return whether blocks end of a SystemExit now, whatever else they handle."""
+    error = sys.exc_info()[1]
+    while error and not isinstance(error, SystemExit):
+        error = error.__context__
+    return error is not None
+
+
+def _catch_endings() -> None:
+    """Take Ctrl-C, a closed terminal and SIGTERM from here on; scripts/lab has Ctrl-C wait until now."""
+    for number in (signal.SIGINT, *ENDINGS):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _break_off)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
@@ -52,7 +70,7 @@ def main() -> None:
         _end(_words(f"go on with '{interrupted}'"), INTERRUPTED)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # typer has caught it already
-            _end(_words(AGAIN), INTERRUPTED)
+            _end(_words(THEN), INTERRUPTED)
         raise
     except RuntimeError as error:
         if str(error).startswith(LINK_LOOP):
@@ -81,10 +99,12 @@ def command() -> None:
     """Run the `lab` command of the environment (pyproject.toml)."""
     _read_utf8()
     try:
-        _catch_ctrl_c()
+        _catch_endings()
         main()
     except KeyboardInterrupt:
-        _end(_words(AGAIN), INTERRUPTED)
+        _end(_words(THEN), INTERRUPTED)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from lab.commands.cli import app
 HEAD = """# Commands
 
 `lab COMMAND --help` prints what stands here; the [quick start](index.md#the-lab-command) shows how to call `lab`. An
-error that a user can cause is one line, with exit status 2. Ctrl-C ends with 130; what was stored by then is whole.
+error that a user can cause is one line, with exit status 2. Ctrl-C ends with 130, SIGTERM with
+143; what was stored by then is whole.
 """
 
 

@@ -4,7 +4,7 @@
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lab.base import paths, sandbox
@@ -58,16 +58,24 @@ class Compile:
         wrapped = sandbox.command(
             self.builder, list(argv), read_only=binds, writable={self.folder: self.place}, folder=self.place
         )
-        process = subprocess.Popen(wrapped, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert process.stdout
+        pipe = subprocess.PIPE
+        with subprocess.Popen(wrapped, stdout=pipe, stderr=subprocess.STDOUT, text=True) as process:
+            assert process.stdout
+            try:
+                self._follow(process.stdout)
+                process.wait()
+            finally:
+                process.kill()  # what it builds is removed after an error
+        if process.returncode:
+            raise UserError(f"build: {words or argv[0]}: {self._first_error()} (log: {self.log})")
+
+    def _follow(self, output: Iterable[str]) -> None:
         with self.log.open("a", buffering=1) as log:
-            for line in process.stdout:
+            for line in output:
                 log.write(line)
                 if STEP.match(line):
                     self.steps += 1
                     self.progress(self.steps)
-        if process.wait():
-            raise UserError(f"build: {words or argv[0]}: {self._first_error()} (log: {self.log})")
 
     def unpack(self, tarball: Path) -> None:
         """Unpack a kernel tarball into src/."""

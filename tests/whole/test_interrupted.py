@@ -70,6 +70,82 @@ def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line
     assert (done.returncode, done.stdout, done.stderr) == (130, "", line)
 
 
+ENDS = """
+import os, sys, time
+from contextlib import ExitStack, suppress
+from lab import __main__
+from lab.base import workers
+from lab.base.processes import map_in_threads
+from lab.base.scratch import scratch_folder
+
+def use(seconds):
+    with scratch_folder() as folder:
+        (folder / "begun").touch()
+        time.sleep(seconds)
+
+def lose():
+    with suppress(BaseException):
+        use(60)
+    time.sleep(60)
+
+def end_slowly():
+    with ExitStack() as stack:
+        stack.callback(print, "slowly")
+        stack.callback(time.sleep, 2)
+        use(60)
+
+if __name__ == "__main__":
+    workers.processors = lambda: 2
+    __main__.main = lambda: eval(sys.argv[1])
+    __main__.command()
+"""
+WORK = ["use(60)", "map_in_threads(use, [1, 1])", "workers.map_in_processes(use, [60, 60])"]
+SENT = [[signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP, signal.SIGHUP], [signal.SIGHUP, signal.SIGTERM]]
+
+
+def ends(folder: Path, work: str, temporary: Path, how: str = "--default-signal=HUP,INT") -> "subprocess.Popen[str]":
+    (folder / "ends.py").write_text(ENDS)
+    words = ["env", how, f"PYTHONPATH={REPO}", f"TMPDIR={temporary}", sys.executable, str(folder / "ends.py"), work]
+    both = subprocess.PIPE
+    return subprocess.Popen(words, stdout=both, stderr=both, text=True, start_new_session=True)
+
+
+@pytest.mark.parametrize("sent", SENT, ids=lambda each: "+".join(number.name for number in each))
+@pytest.mark.parametrize("work", WORK)
+def test_ctrl_c_a_closed_terminal_and_sigterm_end_every_block_once(
+    tmp_path: Path, sent: list[signal.Signals], work: str
+) -> None:
+    (temporary := tmp_path / "temporary").mkdir()
+    with ends(tmp_path, work, temporary) as process:
+        wait_for(lambda: len(list(temporary.glob("*/work/begun"))) == 1 + ("map" in work), "scratch folders", 60)
+        for number in sent:  # a shell sends a second SIGHUP, systemd both
+            os.killpg(process.pid, number)
+            time.sleep(0.01)
+        process.communicate(timeout=60)
+    assert process.returncode == 128 + sent[0]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(("work", "printed"), [("lose()", ""), ("end_slowly()", "slowly\n")])
+def test_sigterm_is_raised_again_where_it_is_lost_and_not_while_blocks_end(
+    tmp_path: Path, work: str, printed: str
+) -> None:
+    (temporary := tmp_path / "temporary").mkdir()
+    with ends(tmp_path, work, temporary) as process:
+        wait_for(lambda: list(temporary.glob("*/work/begun")), "scratch folder", 60)
+        process.terminate()
+        assert process.communicate(timeout=50) == (printed, "")
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_what_is_ignored_below_nohup_ends_no_command(tmp_path: Path) -> None:
+    (temporary := tmp_path / "temporary").mkdir()
+    with ends(tmp_path, "os.kill(os.getpid(), 1) or use(60)", temporary, "--ignore-signal=HUP") as process:
+        wait_for(lambda: list(temporary.glob("*/work/begun")), "command that goes on", 60)
+        process.terminate()
+    assert list(temporary.iterdir()) == []
+
+
 @pytest.fixture
 def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Collect the machines that the command waited for; in place of one over ssh, which `make test-vm` has."""

@@ -64,8 +64,6 @@ def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
     virtual = prepare(Recipe(DEFAULT), console)
     if protection := sandbox_mode.less():
         say(console, protection)
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, _end)
     with scratch_folder() as place:
         folder = place / "trial"
         folder.mkdir()
@@ -83,11 +81,6 @@ def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
                 shutil.copytree(folder / FILES, request.keep)
                 shutil.copy(place / SESSION, request.keep / SESSION)
     return session.status
-
-
-def _end(number: int, _frame: FrameType | None) -> None:
-    """Let every block end as it should: a terminal was closed, or somebody ended this process."""
-    sys.exit(128 + number)
 
 
 def _of_a_prompt(plan: Plan, real_time: bool) -> Plan:
