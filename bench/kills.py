@@ -182,7 +182,7 @@ def _kill(life: Life, draw: random.Random, lasts_s: dict[str, float], tally: Tal
     found = faults(life.place, before)
     if life.place.left:
         tally.left[number.name] += 1
-        if number == signal.SIGINT:
+        if number != signal.SIGKILL:
             found.append(f"left: {life.place.left}")
         found += after_clean(life.place)
     about = {"command": name, "signal": number.name, "after_s": f"{after_s:.2f}"}
