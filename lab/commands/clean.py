@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Removing what killed commands left: unfinished trials and builds, nodes; and what the lab cached."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -24,7 +25,7 @@ def tidy(with_cache: bool) -> Iterator[Path | str]:
     """Remove leftovers, and with `with_cache` all that the lab cached, but nothing in use; yield what was removed."""
     if with_cache:
         _require_cache(paths.cache())
-    for run in paths.results().glob("*/[0-9]*/run.json"):
+    for run in _runs():
         with held(run.parent / LOCK, wait=False) as free:
             if free:
                 yield from clear_drafts(run.parent)
@@ -34,10 +35,16 @@ def tidy(with_cache: bool) -> Iterator[Path | str]:
     yield from _tidy_cache(paths.cache(), with_cache)
 
 
+def _runs() -> list[Path]:
+    """List the run.json of runs in which this user may write: those of another one are that one's to clean."""
+    found = sorted(paths.results().glob("*/[0-9]*/run.json"))
+    return [run for run in found if os.access(run.parent, os.W_OK)]
+
+
 def _inner_runs() -> Iterator[Path]:
     """Remove the runs of which packages state that they are steps of a command's, whose answer stands elsewhere."""
     are_inner = list(loaded("lab.inner_runs").values())
-    for run in sorted(paths.results().glob("*/[0-9]*/run.json")) if are_inner else []:
+    for run in _runs() if are_inner else []:
         try:
             content = strict_json.loads(read_plain(run, 10 * MEGABYTE))
         except (OSError, UserError, ValueError):
@@ -59,8 +66,11 @@ def _require_cache(root: Path) -> None:
 
 
 def _tidy_cache(root: Path, everything: bool) -> Iterator[Path]:
-    """Remove from a cache of the lab's what has a name of the lab's; nothing from any other folder."""
-    if not root.is_dir() or not is_cache(root):
+    """Remove from a cache of the lab's what has a name of the lab's; nothing from any other folder.
+
+    One of another user's is left as it is, unless all of it is to go, which is refused then.
+    """
+    if not root.is_dir() or not is_cache(root) or not (everything or os.access(root, os.W_OK)):
         return
     drafts = sorted(root.glob(".*.draft"))
     for found in filter(is_ours, sorted(root.iterdir()) if everything else [*drafts, *_old(root)]):

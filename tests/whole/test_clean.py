@@ -68,6 +68,20 @@ def home(folder: Path) -> set[Path]:
     return set(folder.rglob("*"))
 
 
+def test_a_run_and_a_cache_of_another_user_are_left_alone_and_all_else_is_cleaned(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafts = [tmp_path / "results" / name / "1" / "trials" / ".cubic-001.draft" for name in ("another", "own")]
+    for draft in drafts:
+        draft.mkdir(parents=True)
+        (draft.parents[1] / "run.json").write_text("{}")
+    foreign = {drafts[0].parents[1], cache}
+    monkeypatch.setattr(os, "access", lambda path, _mode: path not in foreign)  # of root everything is
+    before = codes(cache)
+    assert list(tidy(with_cache=False)) == [drafts[1]]
+    assert (drafts[0].exists(), codes(cache)) == (True, before)
+
+
 @pytest.mark.parametrize("name", ["home", "link"])
 def test_a_folder_of_the_users_or_a_link_to_it_is_refused_and_keeps_everything(tmp_path: Path, name: str) -> None:
     before = home(tmp_path / "home")
