@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from lab.base.paths import REPO
 from lab.base.processes import ENDING_WITH_THIS, map_in_threads, processors
-from lab.base.scratch import fonts_kept, scratch_folder
+from lab.base.scratch import scratch_folder
 from lab.report import kept
 from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
 from lab_papers.index.notebook_key import notebook_key
@@ -71,10 +71,9 @@ def notebooks_of(folder: Path) -> list[Path]:
 def execute_all(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> list[Executed]:
     """Execute what changed of a folder's notebooks that hand something over, as many at once as there are cores."""
     results = results.resolve()
-    with fonts_kept():
-        return map_in_threads(
-            lambda file: _executed(file, results, replay_library), notebooks_of(notebooks), at_once=processors()
-        )
+    return map_in_threads(
+        lambda file: _executed(file, results, replay_library), notebooks_of(notebooks), at_once=processors()
+    )
 
 
 def _executed(file: Path, results: Path, replay_library: Path | None) -> Executed:
@@ -108,7 +107,8 @@ def _execute(notebook: Notebook, results: Path, out: Path, replay_library: Path 
 def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
     """Execute a notebook in its place; returns why it failed, in a line, or null."""
     with scratch_folder() as sockets:
-        own = {"PYTHONPATH": f"{REPO}:{PACKAGE}", "PYTHONWARNINGS": "ignore", "IPYTHONDIR": f"{sockets}/ipython"}
+        own = {"TMPDIR": str(sockets), "IPYTHONDIR": str(sockets)}  # a killed one leaves nothing elsewhere
+        own |= {"PYTHONPATH": f"{REPO}:{PACKAGE}", "PYTHONWARNINGS": "ignore"}
         module = "lab_papers.index.execute"
         command = [
             *ENDING_WITH_THIS,

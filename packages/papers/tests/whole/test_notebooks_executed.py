@@ -2,6 +2,7 @@
 """Notebooks over a folder of results: what they are given, what they hand over, and the fault of one that breaks."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ replay_library = None
 scenarios = {"a link": ["geo", "sample"]}
 # %%
 import os
+import tempfile
 from lab_papers.index.artefacts import Artefacts
+tempfile.mkdtemp(prefix="left-")  # as of a notebook that is killed
 Artefacts.into(out_dir).pending("given", "my thesis, table 1", f"{results_dir}, {replay_library}, {os.getcwd()}")
 """
 BROKEN = """# %% [markdown]
@@ -59,8 +62,13 @@ def executed(results: Path, notebooks: Path, library: Path) -> list[Executed]:
     (results / FOLDER / "01-given" / "of-before.txt").touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", os.environ.get("XDG_CACHE_HOME") or f"{Path.home()}/.cache")
+        (temporary := results.parent / "temporary").mkdir()
+        patch.setenv("TMPDIR", str(temporary))
+        patch.setattr(tempfile, "tempdir", str(temporary))
         patch.setenv("HOME", str(library))  # a file: a notebook needs no home
-        return execute_all(results, library, notebooks)
+        found = execute_all(results, library, notebooks)
+        assert list(temporary.iterdir()) == []
+        return found
 
 
 def test_each_notebook_that_hands_something_over_is_executed_in_the_order_of_the_names(
