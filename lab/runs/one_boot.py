@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several trials of a sender in one boot of the virtual kernel, which takes a quarter off the time of most.
+"""Several trials in one boot of the virtual kernel, which takes a quarter off the time of most.
 
 Each trial is the same, bit for bit, as in a boot of its own (tests/kernel/test_one_boot.py). One without a result is
 run again in a boot of its own, so that nothing before it is the reason. What a user brings always has a boot of its
@@ -38,13 +38,14 @@ def _each(trials: int, workers: int) -> int:
 
 
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:
-    """Divide jobs into boots of so many trials at most."""
+    """Divide jobs into boots of so many trials at most: of one sender of a run, or of a group."""
     found: list[list[Job]] = []
-    open_boots: dict[tuple[Path | str, str], list[Job]] = {}
+    open_boots: dict[tuple[object, int], list[Job]] = {}
     for job in jobs:
-        cell = (job.experiment.group or job.folder.parent, job.cca)
+        room = min(most, _most(job))
+        cell = (job.experiment.group or (job.folder.parent, job.cca), room)
         boot = open_boots.get(cell, [])
-        if not boot or len(boot) >= min(most, _most(job)):
+        if not boot or len(boot) >= room:
             boot = open_boots[cell] = []
             found.append(boot)
         boot.append(job)
@@ -52,7 +53,7 @@ def boots(jobs: list[Job], most: int) -> list[list[Job]]:
 
 
 def run(jobs: list[Job]) -> Iterator[TrialJson | None]:
-    """Run trials of one sender in one boot and store them; yields each trial.json, None where there is no result."""
+    """Run trials in one boot and store them; yields each trial.json, None where there is no result."""
     backend = jobs[0].backend
     assert isinstance(backend, Virtual)
     with ExitStack() as stack:

@@ -53,7 +53,17 @@ def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares
     runs = [replace(wifi, name=f"run-{number}") for number in range(40)]
     grouped = [replace(each, group="cases") for each in runs]
     assert {len(boot) for boot in divided([job for each in runs for job in jobs(each, 1)], workers=1)} == {1}
-    assert max(len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)) > 1
+    assert {len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)} == {
+        MOST_PLANS
+    }
+
+
+def test_what_a_user_brings_to_a_group_has_a_boot_to_itself(wifi: Experiment) -> None:
+    own = {name: cca.model_copy(update={"module_digest": "d1ce"}) for name, cca in wifi.ccas.items()}
+    mixed = [replace(wifi, group="mixed", name=name, rivals=rivals) for name, rivals in (("own", own), ("plain", {}))]
+    boots = one_boot.boots([job for each in (*mixed, *mixed) for job in jobs(each, 1)], MOST_PLANS)
+    assert {len(boot) for boot in boots if boot[0].experiment.name == "own"} == {1}
+    assert len({job.experiment.name for boot in boots if len(boot) > 1 for job in boot}) == 1
 
 
 def test_a_long_download_of_a_group_comes_last_in_no_boot_of_short_ones(wifi: Experiment) -> None:
