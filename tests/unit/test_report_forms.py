@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 import pytest
@@ -87,6 +88,16 @@ def test_published_values_stand_beside_ours_also_from_the_syn() -> None:
     classes, times = tables(MIXED, CCAS, published)
     assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, SEARCH 2.0, from the SYN"]
     assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("published", "is_on_both"), [([], False), (PUBLISHED, True), ([PUBLISHED[0] | {"clock": "syn"}], False)]
+)
+def test_the_caption_names_the_clocks_that_its_rows_have(published: list[dict[str, Any]], is_on_both: bool) -> None:
+    rows = judged(search=["chokepoint"] * 2).with_columns(data_s=pl.lit(1.5))
+    _, times = tables(summarise(rows, ["search"]), CCAS[:1], published)
+    shown = [row.cells[0] for row in times.groups[0].rows]
+    assert ("from the first data segment" in times.caption) == ("this run, from the data" in shown) == is_on_both
 
 
 def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:

@@ -232,7 +232,7 @@
     const zone = entry.exit_class === "chokepoint" ? "at the chokepoint" : entry.exit_class;
     const judged = zone ? `. By the true queue, once it stands for good, the exit is ${zone}` : "";
     part("summary").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
-      `Samples of the queue with drops: ${data.drops.count}; retransmissions: ${data.resent.count}.`;
+      `Samples of the queue with drops: ${data.drops.count}; retransmitted buffers: ${data.resent.count}.`;
     part("view").textContent = at === null
       ? `Shown: ${seconds(state.view[0], 3)} to ${seconds(state.view[1], 3)}.`
       : `At ${seconds(at, 3)}: ` + browsed.quantities.map(({ name, label: of_, unit }) => `${of_.toLowerCase()} ${valueAt(name, at)} ${unit}`).join(", ") + ".";
