@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Transform, offset_copy
 
 from lab.base.format import AT_LEAST, trials_text
 from lab.base.stats import largest, smallest
@@ -20,6 +21,8 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above
 from lab.schema.cca import load_senders, looks
+
+APART_PT = 3.0  # senders stand side by side: of equal ones the last would hide the others
 
 
 @in_house_style
@@ -42,8 +45,11 @@ def senders_of(table: pl.DataFrame) -> list[Sender]:
 def _lines(table: pl.DataFrame, label: str, senders: list[Sender], field: str) -> Figure:
     drawn = canvas(3.0)
     axis = drawn.subplots()
-    for sender in senders:
-        _line(axis, table.filter(cca=sender.name), field, sender)
+    apart_pt = min(APART_PT, 36 * drawn.get_figwidth() / (table[field].n_unique() * len(senders)))
+    for index, sender in enumerate(senders):
+        right_pt = apart_pt * (index - (len(senders) - 1) / 2)
+        beside = offset_copy(axis.transData, drawn, right_pt, units="points")
+        _line(axis, table.filter(cca=sender.name), field, sender, beside)
     axis.set(xlabel=field, ylabel=_upright(label, drawn))
     key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
@@ -54,13 +60,15 @@ def _upright(label: str, drawn: Figure) -> str:
     return fill(label, chars(0.7 * drawn.get_figheight(), small_pt()))
 
 
-def _line(axis: Axes, table: pl.DataFrame, field: str, sender: Sender) -> None:
-    """Draw a sender's means, with its interval as a bar where there is one."""
+def _line(axis: Axes, table: pl.DataFrame, field: str, sender: Sender, beside: Transform) -> None:
+    """Draw a sender's means beside those of the others, with its interval as a bar where there is one."""
     rows = table.sort(field) if table[field].dtype.is_numeric() else table
     means = rows["mean"].cast(pl.Float64)
     bars = np.nan_to_num(np.clip([means - rows["lo"].cast(pl.Float64), rows["hi"].cast(pl.Float64) - means], 0, None))
     look: Look = {"color": sender.colour, "marker": sender.marker, "linestyle": sender.linestyle}
-    axis.errorbar(rows[field], means, bars, label=sender.label, elinewidth=0.8, capsize=1.5, **look)
+    drawn = axis.errorbar(rows[field], means, bars, label=sender.label, elinewidth=0.8, capsize=1.5, **look)
+    for part in drawn.get_children():
+        part.set_transform(beside)  # now: limits follow from what is drawn in data's own place alone
 
 
 def _heat_maps(table: pl.DataFrame, label: str, senders: list[Sender], across: str, up: str) -> Figure:
@@ -106,6 +114,8 @@ def draw(sweep: pl.DataFrame, measure: str) -> Drawing | None:
         f"{AT_LEAST if row.get(BOUNDS) else ''}{row['mean']:.3g}"
         for row in table.filter(pl.col("mean").is_not_null()).to_dicts()
     )
+    empty = table.group_by("cca", maintain_order=True).agg(pl.col("mean").is_null().all()).filter("mean")["cca"]
+    what += f". Without any value: {', '.join(empty)}" if len(empty) else ""
     return Drawing(figure(table, label), f"{what}.", f"{what}. {places}.")
 
 

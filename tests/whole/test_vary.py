@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -181,6 +182,26 @@ def test_a_sender_of_a_users_file_has_a_line_of_its_own_in_a_sweep(tmp_path: Pat
         (line.get_marker(), line.get_linestyle()) for line in axis.lines if str(line.get_marker()) in "osv^D<>pPXdh*"
     }
     assert len(looks) == 2
+
+
+def test_senders_of_equal_values_stand_side_by_side_in_a_sweep(stored: list[Stored]) -> None:
+    table = sweep.table_of([({"mtu_bytes": text}, each) for text, each in zip("12", stored, strict=True)])
+    drawn = draw(table.with_columns(mean=pl.lit(5.0)), "throughput")
+    assert drawn is not None
+    (axis,) = drawn.figure.axes
+    search, cubic = (line for line in axis.lines if str(line.get_marker()) in "os")
+    places = [np.asarray(line.get_xydata()) for line in (search, cubic)]
+    first, second = (line.get_transform().transform(place) for line, place in zip((search, cubic), places, strict=True))
+    assert (second - first).round(3).tolist() == [[round(3.0 * drawn.figure.dpi / 72, 3), 0.0]] * 2
+    assert all(axis.viewLim.contains(*point) for place in places for point in place)
+
+
+def test_a_sender_without_a_value_is_named_below_the_figure(stored: list[Stored]) -> None:
+    table = sweep.table_of([({"mtu_bytes": text}, each) for text, each in zip("12", stored, strict=True)])
+    nothing = pl.when(pl.col("cca") == "search").then(None).otherwise("mean")
+    drawn = draw(table.with_columns(mean=nothing.cast(pl.Float64)), "throughput")
+    assert drawn is not None
+    assert drawn.caption.endswith("with its 95 % interval. Without any value: search.")
 
 
 def test_a_folder_without_the_table_of_a_sweep_is_one_line(tmp_path: Path) -> None:
