@@ -196,6 +196,15 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: Compared)
     assert not [line for line in method(comparison, plan, PRIMARY) if "a kernel of its own" in line]
 
 
+def test_the_page_has_a_command_that_another_machine_takes_and_the_measure_by_its_title(compared: Compared) -> None:
+    comparison, found = compared
+    typed = ["/srv/lab/__main__.py", "compare", "--expect", "geo: chokepoint >= cubic"]
+    assert dict(facts(comparison, found, typed))["command"] == "lab compare --expect 'geo: chokepoint >= cubic'"
+    assert (
+        "every other sender by the measure 'At the chokepoint'" in method(comparison, looks_of(comparison), PRIMARY)[0]
+    )
+
+
 def test_the_page_states_another_initial_window_and_a_fixed_number_of_trials(compared: Compared) -> None:
     comparison = compared[0]
     first, *_ = comparison.senders

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the page of a comparison shows, in sentences and facts."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -140,8 +141,8 @@ def _length(comparison: Comparison, plan: Looks, measure: str) -> str:
     subjects = listed([labels(comparison)[name] for name in comparison.subjects])
     return (
         f"Looks after {counts} trials of each sender; a link had no further trials once {subjects} had separated from "
-        f"every other sender by {BY_NAME[measure].title.lower()} (on a shared link: by harm), or could not do so any "
-        "more whatever the remaining trials gave (tied)."
+        f"every other sender by the measure '{BY_NAME[measure].title}' (on a shared link: by harm), or could not do so "
+        "any more whatever the remaining trials gave (tied)."
     )
 
 
@@ -157,7 +158,7 @@ def _other_ends(comparison: Comparison) -> Iterator[str]:
 
 def facts(comparison: Comparison, found: Sequence[LinkResult], command: Sequence[str]) -> list[tuple[str, str]]:
     """Return where everything came from."""
-    listed = [("command", " ".join(command)), ("seed", str(comparison.seed))]
+    listed = [("command", shlex.join(["lab", *command[1:]])), ("seed", str(comparison.seed))]
     for name, cca in comparison.senders.items():
         module = f", module {cca.module_digest}" if cca.module_digest else ""
         kernel = f", {cca.kernel}" if cca.kernel else ""
