@@ -15,6 +15,7 @@ from tests.compared import example, store
 from tests.stored_run import store_run
 
 NARROW_PX, WIDE_PX = 360, 1200
+A4_PX = 718  # without the margins of 1 cm
 LEAST_CONTRAST = 4.5  # WCAG 2.1, AA, small text
 BROKEN = """# # Does a broken notebook break the page?
 # %% tags=["parameters"]
@@ -81,6 +82,29 @@ def test_on_a_narrow_screen_nothing_needs_sideways_scrolling_but_what_is_marked_
     browser.open(request.getfixturevalue(name), NARROW_PX, dark)
     assert browser.ask("return document.documentElement.scrollWidth") <= NARROW_PX
     assert browser.ask("return document.querySelector('.chart svg').getBoundingClientRect().width") <= NARROW_PX
+
+
+@pytest.mark.parametrize("name", ["index", "own_page"])
+def test_on_paper_tables_and_figures_are_whole_and_what_only_a_screen_can_do_is_left_out(
+    name: str, browser: Browser, request: pytest.FixtureRequest
+) -> None:
+    browser.open(request.getfixturevalue(name), A4_PX)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    cut = "return [...document.querySelectorAll('table, .plate svg')].map((each) => each.getBoundingClientRect().right)"
+    assert max(browser.ask(cut)) <= A4_PX
+    assert browser.ask("return getComputedStyle(document.querySelector('.chart svg')).maxWidth") == "100%"
+    assert browser.ask("return document.querySelector('.pick').checkVisibility()") is False
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_without_scripts_no_control_stands_that_does_nothing(browser: Browser, own_page: Path) -> None:
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.driver.get(own_page.resolve().as_uri())
+        seen = browser.driver.find_elements("css selector", "button, select")
+        assert [each.is_displayed() for each in seen] == [False] * len(seen)
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_axe_finds_no_violation_on_a_run_s_own_page(browser: Browser, own_page: Path) -> None:
