@@ -111,7 +111,8 @@ class Case:
         checked = [row for link in self.verdict for row in link if row.quantity in (name, *contained)]
         wrong = [row for row in checked if row.answer == "DOES NOT FIT"]
         if wrong:
-            yield f"the original's own {wrong[0].quantity} is replayed {_error(wrong[0])}"
+            otherwise = "otherwise: " if wrong[0].reason else ""
+            yield f"the original's own {wrong[0].quantity} is replayed {otherwise}{wrong[0].difference}"
         if name != "exit":
             return
         if any(row.answer == "CANNOT TELL" for row in rows):
@@ -205,10 +206,6 @@ def _until(measures: Measures, steps: int) -> float:
 def _median(values: NDArray[np.float64]) -> float | None:
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else None
-
-
-def _error(row: Compared) -> str:
-    return f"{row.error_pct:+.1f} %" if row.error_pct is not None else f"otherwise: {row.reason}"
 
 
 def _apart_s(mine: NDArray[np.float64], its: NDArray[np.float64]) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from lab.figures.save import svg
-from lab.figures.style import key_above, panels
+from lab.figures.style import Look, key_above, panels
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
@@ -20,7 +20,12 @@ from lab_whatif.verdict import Compared
 PAGE = "whatif.html"
 CAPTION = "Hatched: the capacity is not known there. A line per trial on the links that fit, or on all where none does."
 HEIGHT_IN = 5.0
-STYLE = "body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{text-align:left;padding:.2em .6em}"
+LINES = ("-", "--", ":", "-.")  # so that senders differ without colours, too
+ALT = "Arrived bytes and round trips over time, as recorded and as each sender was run; the tables have the numbers."
+STYLE = (
+    "body{font:16px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}figure{margin:0}"
+    "svg{max-width:100%;height:auto}div{overflow-x:auto}td,th{text-align:left;padding:.2em .6em}"
+)
 Lines = dict[str, list[Measures]]  # downloads by label
 
 
@@ -41,12 +46,14 @@ def write_page(
     ]
     answers = [(each.sender, each.quantity, each.unit, span(each), each.reason) for each in ranges]
     numbers = [(each.name, each.value, each.low, each.high, each.unit, each.reason) for each in items(inferred)]
-    name, caption = escape(inferred.name), CAPTION
+    name = escape(inferred.name)
+    drawn = picture(inferred, recorded, lines).replace("<svg ", f'<svg role="img" aria-label="{ALT}" ', 1)
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{name}</title><style>{STYLE}</style>",
+        '<meta name=viewport content="width=device-width, initial-scale=1">',
         f"<h1>{name}</h1>",
         *(f"<p>{escape(each)}</p>" for each in sentences),
-        f"<figure>{picture(inferred, recorded, lines)}<figcaption>{caption}</figcaption></figure>",
+        f"<figure>{drawn}<figcaption>{CAPTION}</figcaption></figure>",
         "<h2>The original, replayed</h2>",
         _table(("Quantity", "Recorded", "Replayed", "Unit", "Verdict", "Reason"), verdict),
         "<h2>Other senders</h2>" if answers else "",
@@ -83,12 +90,13 @@ def picture(inferred: Inferred, recorded: Measures, lines: Lines) -> str:
     for place, (label, downloads) in enumerate({"recorded": [recorded], **lines}.items()):
         for each in downloads:
             t_s = (np.arange(len(each.arrived_bytes)) + 1) * STEP_S
-            (line,) = above.plot(t_s, each.arrived_bytes / 1e6, color=f"C{place}", label=label, zorder=9 - place)
-            below.plot(t_s, each.rtt_ms[: len(t_s)], color=f"C{place}", zorder=9 - place)
+            look: Look = {"color": f"C{place}" if place else "black", "linestyle": LINES[place % len(LINES)]}
+            (line,) = above.plot(t_s, each.arrived_bytes / 1e6, label=label, zorder=9 - place, **look)
+            below.plot(t_s, each.rtt_ms[: len(t_s)], zorder=9 - place, **look)
         handles += [line] if downloads else []
-    above.set_ylabel("arrived, MB")
-    below.set_ylabel("round trip, ms")
-    below.set_xlabel("time since the first data, s")
+    above.set_ylabel("arrived (MB)")
+    below.set_ylabel("round trip (ms)")
+    below.set_xlabel("time since the first data (s)")
     key_above(figure, handles)
     return svg(figure)
 
@@ -108,4 +116,4 @@ def unknown_spans(inferred: Inferred, recorded: Measures) -> list[tuple[float, f
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     head = "".join(f"<th>{escape(each)}" for each in heads)
     cells = ("<tr>" + "".join(f"<td>{'' if each is None else escape(str(each))}" for each in row) for row in rows)
-    return f"<table><tr>{head}{''.join(cells)}</table>"
+    return f"<div tabindex=0><table><tr>{head}{''.join(cells)}</table></div>"

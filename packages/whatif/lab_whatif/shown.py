@@ -25,7 +25,7 @@ def sentences(
 ) -> Iterator[str]:
     """Yield what is known, in a sentence per sender; `fitting` are words for the links that fit."""
     if not fitting:
-        wrong = [f"{each.quantity} {_error(each)}" for each in compared if each.answer == "DOES NOT FIT"]
+        wrong = [f"{each.quantity} {each.difference}" for each in compared if each.answer == "DOES NOT FIT"]
         differs = f"differs: {', '.join(wrong) or 'between the links'}"
         yield f"DOES NOT FIT: {was}, replayed on each link that this capture allows, {differs}. Of others: nothing."
         return
@@ -51,13 +51,15 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
         name = f"{row.quantity} ({row.unit})"
         table.add_row(name, number(row.recorded, row.unit), number(row.replayed, row.unit), row.answer, *cells)
     console.print(table)
-    for sender in senders:
-        reasons: dict[str, list[str]] = {}
-        for each in ranges:
-            if each.sender == sender and each.low is None:
-                reasons.setdefault(each.reason, []).append(each.quantity)
-        for reason, names in reasons.items():
-            say(console, f"{sender}: {', '.join(names)} refused: {reason}")
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in compared:
+        if row.answer == "CANNOT TELL":
+            reasons.setdefault(("", row.reason), []).append(row.quantity)
+    for each in ranges:
+        if each.low is None:
+            reasons.setdefault((f"{each.sender}: ", f"refused: {each.reason}"), []).append(each.quantity)
+    for (whose, reason), names in reasons.items():
+        say(console, f"{whose}{', '.join(names)}{' ' if whose else ': '}{reason}")
 
 
 def show_link(inferred: Inferred, side: str, notes: list[str], console: Console) -> None:
@@ -163,7 +165,3 @@ def number(value: float | None, unit: str) -> str:
         return NONE
     digits = DIGITS[unit] if unit != "s" or value >= 1 else 3
     return f"{value:,.{digits}f}"
-
-
-def _error(each: Compared) -> str:
-    return f"{each.error_pct:+.1f} %" if each.error_pct is not None else each.reason

@@ -27,6 +27,11 @@ class Compared(NamedTuple):
     answer: Answer
     reason: str = ""
 
+    @property
+    def difference(self) -> str:
+        """Return by how much the replay differs, in words."""
+        return self.reason or f"{self.error_pct:+.1f} %"
+
 
 def marks() -> tuple[str, ...]:
     """Return the names of the times."""

@@ -79,7 +79,7 @@ def test_the_true_download_lies_in_the_range(
         found = cells["search", f"{mark} MB"]
         assert found["answer"] == "RANGE"
         assert found["low"] <= emulated(true).measures.mark_s[mark] <= found["high"]
-    assert "round trip, ms" in (tmp_path / "out" / "whatif.html").read_text()
+    assert "round trip (ms)" in (tmp_path / "out" / "whatif.html").read_text()
     assert json.loads((tmp_path / "out" / "evidence.json").read_text())["captured_at"] == "receiver"
     seeds = [seed for (seed,) in seeds_of_links(tmp_path / "results").values()]  # of one link all trials draw alike
     assert len(seeds) == len(set(seeds)) > 1

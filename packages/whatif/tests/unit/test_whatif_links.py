@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Inferred links are profiles of the lab; what rests on unknown spans is refused by name."""
 
+import io
 import json
 import struct
 from dataclasses import replace
@@ -13,10 +14,13 @@ from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
 from lab_whatif.link import CODEL_BYTES, UNDER_CODEL, VARIANTS, Variant, profile, rates, written
 from lab_whatif.measures import measured
+from lab_whatif.page import picture
 from lab_whatif.path import Down
 from lab_whatif.queue import buffer_of
 from lab_whatif.replay import Emulated
-from lab_whatif.verdict import compare, fits
+from lab_whatif.shown import sentences, show_tables
+from lab_whatif.verdict import compare, fits, together
+from rich.console import Console
 from typer.testing import CliRunner
 from whatif_captures import Download, Known
 from whatif_captures import written as capture
@@ -75,6 +79,28 @@ def test_losses_that_only_one_of_both_has_are_said_to_be_that(found: Inferred) -
     clean = replace(measured(found), losses=0)
     lost = next(each for each in compare(clean, emulated(found, losses=37)) if each.quantity == "lost")
     assert (lost.answer, lost.error_pct, lost.reason) == ("DOES NOT FIT", None, "only one of both has some")
+
+
+def test_round_trips_that_are_wrong_in_some_steps_are_said_to_be_that_and_what_cannot_be_told_is_named(
+    found: Inferred,
+) -> None:
+    recorded = measured(found)
+    some = np.where(np.arange(len(recorded.rtt_ms)) % 5 == 0, 1.5, 1.0)
+    compared = compare(recorded, emulated(found, rtt_ms=recorded.rtt_ms * some, mark_s={1: None, 5: None, 20: None}))
+    compared = together([compared, compare(recorded, emulated(found, rtt_ms=recorded.rtt_ms * some))])
+    (line,) = sentences("cubic", [], compared, [], None)
+    assert "differs: RTT error of steps: median 0.0 %, 90th percentile 50.0 %. Of others: nothing." in line
+    shown = io.StringIO()
+    show_tables(compared, [], Console(file=shown, width=80))
+    assert [text for text in shown.getvalue().splitlines() if ":" in text] == [
+        "1 MB, 5 MB: the links differ",
+        "20 MB: neither has it",
+    ]
+
+
+def test_what_was_recorded_and_what_was_replayed_differ_without_colours_too(found: Inferred) -> None:
+    drawn = picture(found, measured(found), {"cubic, replayed": [measured(found)]})
+    assert drawn.count("stroke-dasharray") == 3  # in both panels and the key
 
 
 def reasons(found: Inferred, other: Emulated) -> dict[str, str]:
