@@ -63,7 +63,8 @@ class Line:
     def text(self) -> str:
         """Return the line of the terminal."""
         found = "not graded" if self.points is None else f"{plain.points(self.points)} of {self.of} points"
-        return f"{self.submission}: {self.student}: {found}{f' ({self.note})' if self.note else ''}"
+        whose = f"{self.student}: " if self.student else ""
+        return f"{self.submission}: {whose}{found}{f' ({self.note})' if self.note else ''}"
 
 
 def grade_class(tasks: Sequence[Task], workers: int) -> Iterator[Line]:

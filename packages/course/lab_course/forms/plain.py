@@ -8,7 +8,7 @@ from typing import Any
 from lab_course.assignment import HIDDEN_PART
 from lab_course.grade import Grade, Row
 
-WIDE = 110
+WIDE = 80  # columns: a terminal's
 INDENT: Any = {"initial_indent": " " * 13, "subsequent_indent": " " * 13, "break_long_words": False}
 
 

@@ -219,7 +219,9 @@ def test_what_a_student_wrote_is_text_on_the_page(tmp_path: Path, small: Assignm
     found = graded(handed_in(tmp_path / "a", own__c="", answers__yml='x: "<script>alert(1)</script>"\n'), small)
     assert "<script>alert" not in page(found)
     assert "&lt;script&gt;" in page(found)
-    assert "0 of 10" in " ".join(" ".join(plain.lines(found)).split())
+    shown = list(plain.lines(found))
+    assert "0 of 10" in " ".join(" ".join(shown).split())
+    assert max(map(len, "\n".join(shown).splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

@@ -106,5 +106,5 @@ def test_the_name_of_a_submission_makes_no_line_of_its_own(tmp_path: Path, small
     folder.mkdir()
     bench: Any = None  # nothing is run
     line = whole_class.attempt(whole_class.Task(folder, small.folder, bench, None, tmp_path / "out"))
-    assert line.text.startswith(r"x\nalice: alice: 100 of 100 points\x1b[2J: : not graded (")
+    assert line.text.startswith(r"x\nalice: alice: 100 of 100 points\x1b[2J: not graded (")
     assert "\n" not in line.text
