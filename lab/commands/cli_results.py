@@ -29,24 +29,3 @@ def report(
     from lab.commands.report import report as write
 
     write(run, console, forms_of(forms), verbose)
-
-
-@app.command()
-def agree(
-    scenario: Annotated[
-        str, typer.Argument(help="A scenario with runs on several backends or engines.")
-    ] = "engines-agree",
-) -> None:
-    """Compare the latest runs of a scenario by backend and engine.
-
-    Example: `lab agree engines-agree`
-    """
-    from lab.base import paths
-    from lab.report import agree as places
-    from lab.report.text import shown
-    from lab.schema.scenario import load_scenario
-
-    name, loaded = load_scenario(scenario)
-    runs = places.latest(paths.results() / name)
-    compared = [places.place_run(run, places.judged_by(run, loaded.heuristic)) for run in runs]
-    console.print(shown((), (places.table(compared),), console.width))

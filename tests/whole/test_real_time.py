@@ -1,39 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In real time a machine may fall behind: then the trial is invalid. Places are compared trial by trial."""
+"""In real time a machine may fall behind: then the trial is invalid."""
 
 import copy
 import os
-import shutil
 import signal
 import struct
 import time
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
-from rich.console import Console
 
 from lab.backends import real
 from lab.backends.machine import Machine
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
-from lab.base.paths import REPO
-from lab.judge.registry import TRUTH
 from lab.node.engines import pair
 from lab.node.measure.machine import watch
 from lab.node.system.tools import NodeError
-from lab.report import agree
-from lab.report.table import Table
-from lab.report.text import shown
 from lab.runs.certificate import certify
-from lab.tables.run_json import RunJson
-from lab.tables.stored_run import Run
 from lab.tables.trace import read_events
 from tests.certified import NODE, PLAN, TABLES
-from tests.stored_run import rewrite, run_json
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 CALM = {
@@ -139,42 +127,6 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
         Machine("netns", "away", config).call("lab.node.facts", "netns")
 
 
-def stored(folder: Path, name: str, place: tuple[str, str], digest: str = "the same") -> None:
-    run = folder / name
-    run.mkdir()
-    meta: RunJson = {
-        **run_json(("search",)),
-        "digests": {"scenario": digest},
-        "backend": place[0],
-        "engine": place[1],
-        "kernel": {"kernel_source": f"Linux of {name}"},
-    }
-    rewrite(run / "run.json", meta)
-
-
-def outcomes(*exits_s: float, invalid: int = 0) -> pl.DataFrame:
-    """Return the outcomes of trials of SEARCH with these exits, the last ones invalid."""
-    count = len(exits_s)
-    return pl.DataFrame(
-        {
-            "cca": ["search"] * count,
-            "trial": list(range(1, count + 1)),
-            "valid": [number < count - invalid for number in range(count)],
-            "exit_class": ["chokepoint"] * count,
-            "capacity_s": [1.0] * count,
-            "exit_s": exits_s,
-            "loss_s": [None] * count,
-            "throughput_mbps": [9.5] * count,
-        },
-        schema_overrides={"loss_s": pl.Float64},
-    )
-
-
-def compared(folder: Path, *of_runs: pl.DataFrame) -> Table:
-    runs = agree.latest(folder)
-    return agree.table([agree.place_run(run, rows) for run, rows in zip(runs, of_runs, strict=True)])
-
-
 class TakingDown:
     """A machine that refuses to clean up for a while, since the interrupted trial holds its lock."""
 
@@ -196,32 +148,3 @@ def test_an_interrupted_command_waits_until_its_trial_is_down_and_not_for_ever(m
     monkeypatch.setattr(real, "SETTLE_S", -1)
     with pytest.raises(UserError, match="held by a run"):
         real.settle(TakingDown(refusals=99))  # type: ignore[arg-type]
-
-
-def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Path) -> None:
-    stored(tmp_path, "2026-01-01", ("virtual", "netns"))
-    stored(tmp_path, "2026-01-02", ("vm", "mininet"))
-    stored(tmp_path, "2026-01-03", ("vm", "netns"), digest="of another scenario")
-    (group,) = compared(tmp_path, outcomes(2.0, 4.0), outcomes(2.2, 9.0, invalid=1)).groups
-    first, second = (row.cells for row in group.rows)
-    assert first == ("virtual/netns", "2 of 2", "chokepoint", "1.00", "3.00", "\N{EN DASH}", "9.5")
-    assert second[:2] == ("vm/mininet", "1 of 2")
-    assert second[4] == "2.20\n+10.0 %"
-
-
-def test_a_terminal_of_80_columns_loses_nothing_of_the_comparison(tmp_path: Path) -> None:
-    stored(tmp_path, "2026-01-01", ("virtual", "netns"))
-    stored(tmp_path, "2026-01-02", ("vm", "containerlab"))
-    text = StringIO()
-    Console(file=text, width=80).print(shown((), (compared(tmp_path, outcomes(12.0), outcomes(13.2)),), 80))
-    words = "".join(text.getvalue().split())
-    assert all(printed in words for printed in ("virtual", "vm/", "13.20", "+10.0%", "chokepoint"))
-    assert "\N{HORIZONTAL ELLIPSIS}" not in words
-
-
-def test_a_damaged_trial_is_in_no_comparison(tmp_path: Path) -> None:
-    run = Run(shutil.copytree(REPO / "tests" / "data" / "stored" / "format-2", tmp_path / "run"))
-    assert agree.judged_by(run, TRUTH)["cca"].to_list() == ["search"]
-    (run.path / "trials" / "search-001" / "trial.json").write_text("{}")
-    with pytest.raises(UserError, match="sha256="):
-        agree.judged_by(Run(run.path), TRUTH)

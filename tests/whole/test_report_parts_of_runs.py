@@ -7,14 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lab.base.errors import UserError
 from lab.base.format import NONE
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE
 from lab.evaluation.compare.results import LinkResult
-from lab.judge.registry import TRUTH
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
-from lab.report import agree, trust
+from lab.report import trust
 from lab.report.matrix.matrix import Linked, Matrix, _lacking, matrix
 from lab.report.matrix.published import published, ran, short_label
 from lab.report.matrix.readings import Reading
@@ -157,27 +155,6 @@ def test_of_a_stack_whose_losses_do_not_show_none_is_said_to_agree_with_the_drop
         f"{unseen} In every other valid trial the first loss in the capture agrees"
     )
     assert unseen not in trust.losses(outcomes.filter(cca="a"))
-
-
-def test_the_places_agree_where_their_trials_do(stored: Stored) -> None:
-    first = agree.PlaceRun(agree.FIRST, "Linux 6.12", agree.judged_by(stored.run, TRUTH))
-    faster = first.outcomes.with_columns(pl.col("throughput_mbps") * 1.5)
-    table = agree.table([first, agree.PlaceRun("host/netns", "Linux 6.1", faster)])
-    assert table.notes == ("Linux 6.12: virtual/netns.", "Linux 6.1: host/netns.")
-    group = next(group for group in table.groups if group.label == "bbr")
-    ours, theirs = (row.cells for row in group.rows)
-    assert (ours[0], theirs[0]) == ("virtual/netns", "host/netns")
-    assert (ours[1], theirs[1]) == ("1 of 2", "1 of 2")
-    assert (ours[-1], theirs[-1]) == ("6.0", "9.0\n+50.0 %")
-    assert theirs[3].endswith("\n+0.0 %") or theirs[3] == NONE
-
-
-def test_without_a_run_of_the_virtual_kernel_there_is_nothing_to_agree_with(tmp_path: Path) -> None:
-    run = store_run(tmp_path, 1)
-    assert [each.path for each in agree.latest(run.parent)] == [run]
-    change(run, backend="host")
-    with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
-        agree.latest(run.parent)
 
 
 def test_the_subject_of_a_row_is_the_first_sender_that_its_run_has(found: list[LinkResult]) -> None:

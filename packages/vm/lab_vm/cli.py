@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab box`: the disk that the VM starts from."""
+"""`lab box`, `lab image` and `lab agree`: the disk that the VM starts from, its containers, and runs on it compared."""
 
 import json
 from typing import Annotated
@@ -96,3 +96,23 @@ def build_image() -> None:
         console.print(f"loaded  {world_image.NAME}", markup=False)
     else:
         console.print("no Docker daemon runs here: 'make provision' copies the image to the VM", markup=False)
+
+
+def agree(
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario with runs on several backends or engines.")
+    ] = "engines-agree",
+) -> None:
+    """Compare the latest runs of a scenario by backend and engine.
+
+    Example: `lab agree engines-agree`
+    """
+    from lab.base import paths
+    from lab.report.text import shown
+    from lab.schema.scenario import load_scenario
+    from lab_vm import agree as places
+
+    name, loaded = load_scenario(scenario)
+    runs = places.latest(paths.results() / name)
+    compared = [places.place_run(run, places.judged_by(run, loaded.heuristic)) for run in runs]
+    console.print(shown((), (places.table(compared),), console.width))
