@@ -15,7 +15,6 @@ from lab.traces.recording import Recording
 from tests.command import lab
 from tests.traces_real import FOLDER as REAL
 from tests.traces_real import needs_real, real
-from tests.unit.test_recording import WIDTH
 
 DAY_STEPS = 8_640_000  # 24 hours of 10 ms
 READ = """
@@ -75,7 +74,7 @@ def test_the_command_draws_in_80_columns_and_writes_both_files(tmp_path: Path) -
     done = lab(tmp_path, "traces", "show", str(file), "--out", str(tmp_path), COLUMNS="80")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert max(len(line) for line in lines if not line.startswith("/")) <= WIDTH
+    assert max(len(line) for line in lines if not line.startswith("/")) <= 80
     assert {Path(line).suffix for line in lines[-3:]} == {".svg", ".png", ".pdf"}
     assert all(Path(line).stat().st_size > 10_000 for line in lines[-2:])
     assert "usage, no capacity" in done.stdout

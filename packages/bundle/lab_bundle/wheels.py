@@ -23,7 +23,7 @@ from lab.base.processes import ENDING_WITH_THIS
 
 LOCK = "requirements.lock"
 JUPYTER_LOCK = "analysis/requirements.lock"  # all that JupyterLab needs, at the versions of the other lock
-EXTRAS = ("install", "analysis")  # the `lab` command, and the notebooks that `lab page` and `lab reproduce` execute
+EXTRAS = ("install", "recordings", "analysis")  # analysis: the notebooks that `lab page` and `lab reproduce` execute
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 MOST_NAME = 90  # of a tar header's 100 bytes, with the folder before it

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from lab_formats.cli import Figures, FormatName, Name, Settings
 
 from lab.base.errors import UserError
 from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, ShardFolder, Shards, console, run_options
 from lab.commands.known import require_scenarios
 from lab.commands.lines import say
-from lab.commands.traces import Figures, FormatName, Name, Settings
 
 
 class Width(StrEnum):

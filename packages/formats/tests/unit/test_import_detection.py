@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
+from lab_formats.importing import run
 from typer.testing import CliRunner
 
 from lab.base.errors import UserError
-from lab.commands.traces import traces_app
-from lab.commands.traces_import import run
+from lab.commands.cli import app
 from lab.traces import importers, recording
 from lab.traces.importer import GZIP
 
@@ -197,8 +196,6 @@ def test_half_a_million_lines_are_read(tmp_path: Path) -> None:
 
 def test_the_command_words_and_stores_a_recording(tmp_path: Path) -> None:
     file, out = written(tmp_path, "12\n11\n13\n"), tmp_path / "out.parquet"
-    app = typer.Typer()
-    app.add_typer(traces_app, name="traces")
     result = CliRunner().invoke(app, ["traces", "import", str(file), "--format", "leocc", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "some.txt: leocc, series, 3 rows, 0.020 s" in result.output

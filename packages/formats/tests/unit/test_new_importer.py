@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_formats import importing, listed
 
 from lab.base.errors import UserError
-from lab.commands import inventory, traces_formats, traces_import
+from lab.commands import inventory
 from lab.links.caution import cautions
 from lab.links.profile import load_profile
 from lab.traces import imported, importers
@@ -63,16 +64,16 @@ def forget() -> None:
 
 
 def test_its_files_are_recognised(mine: Path) -> None:
-    first, *columns = traces_import.run([mine / "profiles/modem.csv"], None, None, [])
+    first, *columns = importing.run([mine / "profiles/modem.csv"], None, None, [])
     assert first == "modem.csv: my-modem, series of capacity, 60 rows, 59.000 s"
     assert any(line.startswith("  rtt_ms") and line.endswith("1 missing") for line in columns)
 
 
 def test_it_is_listed_with_its_options(mine: Path) -> None:
     assert mine.exists()
-    listed = traces_formats.markdown()
-    assert "| `my-modem` | CSV of my modem | capacity, RTT |  |" in listed
-    assert "| `solis` | seconds and Mb/s, a TAB between, 1 s | goodput | ramp (cut, keep) |" in listed
+    table = listed.markdown()
+    assert "| `my-modem` | CSV of my modem | capacity, RTT |  |" in table
+    assert "| `solis` | seconds and Mb/s, a TAB between, 1 s | goodput | ramp (cut, keep) |" in table
 
 
 def test_a_profile_uses_it_and_a_changed_file_is_imported_again(mine: Path) -> None:
@@ -90,13 +91,13 @@ def test_a_broken_file_is_named(mine: Path) -> None:
     file = mine / "formats/my_modem.py"
     file.write_text("IMPORTERS = (Importer(),)\n")
     with pytest.raises(UserError, match=rf"^{file}: NameError=.*: must be Python that can be imported$"):
-        traces_formats.rows()
+        listed.rows()
 
 
 def test_a_name_that_another_format_has_is_refused(mine: Path) -> None:
     (mine / "formats/my_modem.py").write_text(FORMAT.replace("my-modem", "solis"))
     with pytest.raises(UserError, match="name=solis: must be a name that no other format has"):
-        traces_formats.rows()
+        listed.rows()
 
 
 STANZA = """
@@ -123,4 +124,4 @@ def test_a_stanza_is_a_format_as_the_same_preset_in_python_is(mine: Path) -> Non
 def test_a_stanza_that_recognises_nothing_is_refused_by_file_and_name(mine: Path) -> None:
     (mine / "formats/mine.yml").write_text(STANZA.replace("  names: [when, down_kbps, ping]\n", ""))
     with pytest.raises(UserError, match=r"mine\.yml: my-modem.*must be a format with either names or line"):
-        traces_formats.rows()
+        listed.rows()

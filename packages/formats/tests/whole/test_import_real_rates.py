@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lab_formats.shown.panels import binned_mbps
 
 from lab.base.errors import UserError
 from lab.traces import importers
-from lab.traces.rates import binned_mbps
 from lab.traces.recording import Recording
 from tests.traces_real import DOCUMENTS, every, needs_real, real
 

@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
+from lab_formats.show import stem
 from rich.console import Console
 from rich.table import Table
 
-from lab.commands.traces_show import stem
 from lab_papers.evaluation.recorded.comparison import compare_recorded
 from lab_papers.evaluation.recorded.tables import Sheet, sheets
 

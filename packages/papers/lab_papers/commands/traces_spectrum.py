@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 
-from lab.commands.terminal import Curve, drawn_curve
-from lab.commands.traces_show import stem
+from lab_formats.show import stem
+from lab_formats.shown.terminal import Curve, drawn_curve
+
 from lab.traces.recording import Recording
 from lab_papers.evaluation.spectrum import PUBLISHED, Spectrum, spectrum
 

@@ -10,8 +10,8 @@ import polars as pl
 from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.traces import importers, recording
-from lab.traces.panels import SHARES, lasting_s, quantiles
 from lab.traces.recording import Recording
+from lab_formats.shown.panels import SHARES, lasting_s, quantiles
 
 PAIR = "leocc"
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from textwrap import wrap
 
 from lab.base import paths
-from lab.commands.terminal import drawn
-from lab.traces.panels import panels
 from lab.traces.recording import Recording
+from lab_formats.shown.panels import panels
+from lab_formats.shown.terminal import drawn
 
 
 def show(recording: Recording, name: str, out: Path | None, width: int) -> Iterator[str]:
     """Yield the lines of a recording's figures in a terminal, after writing them as SVG and PNG."""
-    from lab.figures import recording as drawing
     from lab.figures.save import save
+    from lab_formats.figures import recording as drawing
 
     what = f"{recording.kind} of {recording.meaning}" if recording.meaning else recording.kind
     yield from wrap(f"{name}: {what}", width)

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style, small_pt
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, canvas
-from lab.traces.panels import Panel, panels
 from lab.traces.recording import Recording
+from lab_formats.shown.panels import Panel, panels
 
 PANEL_IN = 1.9
 MOST_VALUES, BUCKETS = 1500, 600  # drawn one by one; else as spans, so many

@@ -8,7 +8,7 @@ from typing import Any
 import plotext
 from matplotlib.ticker import MaxNLocator
 
-from lab.traces.panels import Panel
+from lab_formats.shown.panels import Panel
 
 HEIGHT = 13
 LEAST_WIDTH, MOST_WIDTH = 60, 120

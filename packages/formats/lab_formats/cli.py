@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab traces show`, `lab traces import` and `lab traces formats`: each reads its arguments and calls one function."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.base.console import PlainConsole
+from lab.commands.lines import say
+
+console = PlainConsole()
+
+Name = Annotated[str, typer.Argument(help="A recording of `lab traces list`, or a file.", metavar="NAME|FILE")]
+FormatName = Annotated[
+    str | None, typer.Option("--format", help="The file's format; default: detected from its content.")
+]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="An option of the format, as name=value.")]
+Figures = Annotated[Path | None, typer.Option(help="Folder for the SVG and PNG; default: results/traces.")]
+
+
+def show(name: Name, form: FormatName = None, settings: Settings = None, out: Figures = None) -> None:
+    """Show rate, round-trip time and loss as curves and CDFs.
+
+    Example: `lab traces show geo-klm-inflight/ping_ams`
+    """
+    from lab.traces.imported import find
+    from lab_formats.show import show as lines
+
+    for line in lines(find(name, form, settings or []), name, out, console.width):
+        say(console, line)
+
+
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="Recordings in any format of the lab.")],
+    form: FormatName = None,
+    out: Annotated[Path | None, typer.Option(help="Store the recording here, as Parquet.")] = None,
+    settings: Settings = None,
+) -> None:
+    """Read recordings and print their content.
+
+    Example: `lab traces import ping.txt --out ping.parquet`
+    """
+    from lab_formats.importing import run
+
+    for line in run(files, form, out, settings or []):
+        say(console, line)
+
+
+def formats(markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False) -> None:
+    """List the formats that `lab traces import` reads, with their options.
+
+    Example: `lab traces formats`
+    """
+    from rich.table import Table
+
+    from lab_formats import listed
+
+    if markdown:
+        console.print(listed.markdown(), soft_wrap=True, markup=False)
+        return
+    table = Table(*listed.HEADER, box=None, pad_edge=False)
+    for row in listed.rows():
+        table.add_row(*row)
+    console.print(table, markup=False)
