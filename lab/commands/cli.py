@@ -12,7 +12,7 @@ from lab import __version__
 from lab.base.command_line import COMMAND_LINE
 from lab.base.commit import commit
 from lab.base.errors import UserError, field_error
-from lab.commands import cca, cli_inventory, cli_machine, cli_results, cli_trials, senders
+from lab.commands import cli_others, cli_trials, senders
 from lab.commands.cli_options import console
 from lab.commands.packages import add_commands
 from lab.commands.traces import traces_app
@@ -71,8 +71,8 @@ class Grouped(TyperGroup):
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-NAMED = {"kernel": cli_machine.kernel_app, "traces": traces_app, "cca": cca.app, "senders": senders.app}
-for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
+NAMED = {"kernel": cli_others.kernel_app, "traces": traces_app, "senders": senders.app}
+for commands in (cli_trials, cli_others):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)

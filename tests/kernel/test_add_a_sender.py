@@ -118,10 +118,10 @@ def exit_of(tree: CopiedTree, sender: str) -> dict[str, object]:
 
 
 def test_added_senders_are_listed_and_shown_with_what_is_their_files(tree: CopiedTree) -> None:
-    listed = {line.split()[0]: line for line in tree.lab("cca", "list").splitlines()}
+    listed = {line.split()[0]: line for line in tree.lab("senders", "list").splitlines()}
     assert listed["capped"].endswith("a window of 64 packets")
     assert listed["search_mine"].endswith("SEARCH: delivered bytes stop doubling")
-    shown = tree.lab("cca", "show", "search_mine")
+    shown = tree.lab("senders", "show", "search_mine")
     assert "parameter   bins = 12   " in shown
     assert "flow_bytes" in shown
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every sender downloads, its exit and each cause of an exit are on record, and lab cca lists it."""
+"""Every sender downloads, its exit and each cause of an exit are on record, and lab senders lists it."""
 
 import itertools
 import json
@@ -168,13 +168,13 @@ pytestmark = pytest.mark.usefixtures("kernel", "world")
 
 
 def show(results: Path, name: str) -> str:
-    done = lab(results, "cca", "show", name)
+    done = lab(results, "senders", "show", name)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def test_the_list_has_every_sender_and_what_ends_its_slow_start(tmp_path: Path) -> None:
-    listed = lab(tmp_path, "cca", "list").stdout.splitlines()
+    listed = lab(tmp_path, "senders", "list").stdout.splitlines()
     assert [line.split()[0] for line in listed] == list(load_senders())
     assert next(line for line in listed if line.startswith("reno")).endswith("nothing but loss")
 
@@ -202,5 +202,5 @@ def test_a_sender_of_the_kernel_is_shown_with_its_source_its_memory_and_what_it_
 
 
 def test_a_sender_that_does_not_exist_is_refused_in_one_line(tmp_path: Path) -> None:
-    line = refused(lab(tmp_path, "cca", "show", "vegaz"))
+    line = refused(lab(tmp_path, "senders", "show", "vegaz"))
     assert line.startswith("command line: name=vegaz: must be a known sender of lab/cca.yml or a package: ")

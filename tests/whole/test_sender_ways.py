@@ -138,7 +138,7 @@ def test_its_senders_stand_behind_all_others_and_look_like_none(package: Path) -
 
 
 def test_its_senders_are_named_by_every_command(package: Path, tmp_path: Path) -> None:
-    listed = lab(tmp_path, "cca", "list", PYTHONPATH=str(package)).stdout
+    listed = lab(tmp_path, "senders", "list", PYTHONPATH=str(package)).stdout
     assert "pigeon           Over carrier pigeons                   a loft             out of grain\n" in listed
     line = refused(lab(tmp_path, *RUN_ON_HOST, PYTHONPATH=str(package)))
     assert line == "command line: backend=host: must be virtual: pigeon rest in real time"
@@ -166,7 +166,7 @@ def test_a_package_without_entry_points_brings_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", ["lab.senders", "lab.commands"])
 def test_a_package_that_cannot_be_imported_is_one_line(package: Path, tmp_path: Path, group: str) -> None:
     (package / "sixth-1.dist-info/entry_points.txt").write_text(f"[{group}]\nsixth = seventh:WAY\n")
-    line = refused(lab(tmp_path, "cca", "list", PYTHONPATH=str(package)))
+    line = refused(lab(tmp_path, "senders", "list", PYTHONPATH=str(package)))
     rule = "must be an object of an installed package: No module named 'seventh'"
     assert line == f"entry point of {group}: sixth=seventh:WAY: {rule}"
 

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that run no trial: what is stored, what the lab has, and what this machine lacks, caches and builds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.commands.cli_options import FigureForms, KernelSource, KernelVersion, Verbose, console
+from lab.commands.known import require_run
+from lab.commands.lines import say
+from lab.kernel.versions import DEFAULT
+
+app = typer.Typer()
+kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and the sender modules.")
+
+
+@app.command()
+def report(
+    folder: Annotated[Path | None, typer.Argument(help="A run's folder; default: the latest run of geo.")] = None,
+    forms: FigureForms = None,
+    verbose: Verbose = False,
+) -> None:
+    """Show a stored run's answer, and write its tables, figures and page.
+
+    Example: `lab report results/geo/latest --format pdf`
+    """
+    from lab.base import paths
+
+    run = require_run(folder or paths.results() / "geo" / "latest")
+    from lab.commands.report import forms_of
+    from lab.commands.report import report as write
+
+    write(run, console, forms_of(forms), verbose)
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(help="scenarios, profiles, topologies or senders: each with a line.")
+    ] = None,
+) -> None:
+    """List the names of all scenarios, profiles, topologies and senders.
+
+    Example: `lab list`, or with what each is: `lab list scenarios`
+    """
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from lab.base.plain_text import escaped
+    from lab.commands.inventory import described, names_by_kind
+
+    if kind is None:
+        for each, names in names_by_kind().items():
+            console.print(f"{each} (lab list {each})", markup=False)
+            console.print(Padding("  ".join(names), (0, 0, 1, 2)), markup=False)
+        return
+    table = Table.grid(padding=(0, 2))
+    for row in described(kind):
+        table.add_row(*map(Text, map(escaped, row)))
+    console.print(table, markup=False)
+
+
+@app.command("data-dictionary")
+def data_dictionary() -> None:
+    """Print every file, column and field of a result, as Markdown.
+
+    Example: `lab data-dictionary`
+    """
+    from lab.commands.data_dictionary import lines
+
+    say(console, "\n".join(lines()))
+
+
+@app.command()
+def check() -> None:
+    """Load all scenarios, profiles, topologies and senders, and report faults.
+
+    Example: `lab check`
+    """
+    from lab.commands.inventory import check_all
+
+    say(console, "\n".join(check_all()))
+
+
+@app.command()
+def doctor() -> None:
+    """Report what is missing on this machine, and the command that fixes it.
+
+    Example: `lab doctor`
+    """
+    from lab.commands.doctor import examine
+
+    findings = examine()
+    for finding in findings:
+        say(console, finding.line())
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command()
+def clean(
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Also remove kernels and images: the next run builds them.")
+    ] = False,
+) -> None:
+    """Remove unfinished trials, the inner runs of lab whatif and other leftovers; results stay.
+
+    Example: `lab clean`
+    """
+    from lab.commands.clean import tidy
+
+    for removed in tidy(cache):
+        console.print(f"removed {removed}", soft_wrap=True, markup=False)
+
+
+@kernel_app.command()
+def build(
+    kernel: KernelVersion = DEFAULT,
+    source: KernelSource = None,
+    sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the kernel's bug checkers: slow.")] = False,
+) -> None:
+    """Build the virtual-time kernel and the modules that the cache lacks.
+
+    Example: `lab kernel build`
+    """
+    from lab.commands.prepare import prepare
+    from lab.kernel.recipe import Recipe
+
+    virtual = prepare(Recipe(kernel, source, sanitize), console)
+    lines = [f"kernel   {virtual.kernel.linux}", f"modules  {virtual.kernel.modules}", f"world    {virtual.world.root}"]
+    console.print("\n".join(lines), soft_wrap=True, markup=False)
