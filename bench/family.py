@@ -21,8 +21,7 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.compare import fetched
-from lab.commands.first_use import prepared
-from lab.commands.prepare import prepare
+from lab.commands.prepare import prepare, prepared
 from lab.commands.progress import TrialBar
 from lab.evaluation.compare.comparison import SEED, Comparison
 from lab.evaluation.compare.exits import Exits, exits_of

@@ -16,7 +16,7 @@ from typing import Any, NotRequired, TypedDict
 from lab.base import paths
 from lab.base.commit import commit
 from lab.base.errors import UserError
-from lab.base.processor import processor
+from lab.base.processes import processor
 from lab.base.scratch import scratch_folder
 
 Machine = dict[str, str | int | float]

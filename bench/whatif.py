@@ -25,7 +25,7 @@ from bench.measured import Figure, run_command
 from lab.backends.virtual import find_built
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.first_use import prepared
+from lab.commands.prepare import prepared
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from bench.questions.schema import FOLDER, Form, Question
 from lab.base.errors import UserError
-from lab.commands.first_use import prepared
-from lab.commands.prepare import prepare
+from lab.commands.prepare import prepare, prepared
 from lab.commands.progress import TrialBar
 from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe

@@ -2,17 +2,19 @@
 """A kernel's process from its start to its end: bounded in time, in what it writes, and in what it prints."""
 
 import os
+import resource
 import select
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from lab.backends.pace import slowness
 from lab.backends.processes import cpu_s, kernel_process, waits, whole_cpu_s
 from lab.backends.records import TrialError, require_few
 from lab.base import sandbox
@@ -27,6 +29,8 @@ FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first on
 END_S = 10.0  # for a sandbox to end its processes
 STUCK, LEAST_STUCK_S = 0.1, 20.0  # of the processor time that it may take, without a turn of its programs
 LAST_WORDS_S = 2.0  # for a kernel to print where it was
+USUAL_START_S = 0.01  # processor time of one start of an interpreter, on the machine on which the limits were set
+STARTS = 5
 
 
 @dataclass(frozen=True)
@@ -182,3 +186,24 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 def _exceeds(used_s: float, most_s: float) -> bool:
     return used_s >= most_s and used_s >= most_s * slowness()  # measured when a limit is reached, and not before
+
+
+@cache
+def slowness() -> float:
+    """Return how many times the usual processor time it takes to start an interpreter here, at least 1.
+
+    Limits are so many times wider: they end programs and no machine. A start is like the work of a virtual kernel:
+    system calls and page faults, and little computing.
+    """
+    return max(1.0, min(_start_s() for _ in range(STARTS)) / USUAL_START_S)
+
+
+def _start_s() -> float:
+    before_s = _children_s()
+    subprocess.run([sys.executable, "-I", "-S", "-c", ""], check=True)
+    return _children_s() - before_s
+
+
+def _children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

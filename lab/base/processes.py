@@ -2,6 +2,7 @@
 """The processors of this machine, and one function over many inputs in threads that wait for programs."""
 
 import os
+import platform
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -77,3 +78,10 @@ def _children() -> set[int]:
         with suppress(OSError):  # a thread that has ended
             found |= {int(pid) for pid in (thread / "children").read_text().split()}
     return found
+
+
+def processor() -> str:
+    """Return the model's name, or the architecture where the system gives no name."""
+    info = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
+    return models[0] if models else platform.machine()

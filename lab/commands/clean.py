@@ -14,7 +14,7 @@ from lab.base.entry_points import loaded
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain
 from lab.base.remove import remove
-from lab.runs.drafts import LOCK, clear_drafts
+from lab.runs.run_folder import LOCK, clear_drafts
 
 PILES = ("guest-code", "modules")  # a new one for each change of the code
 KEPT = 5  # last used of each pile: several checkouts may share a cache

@@ -3,6 +3,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -11,10 +12,10 @@ from typer.core import TyperGroup
 from lab import __version__
 from lab.base.command_line import COMMAND_LINE
 from lab.base.commit import commit
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
 from lab.commands import cli_others, cli_trials, senders
 from lab.commands.cli_options import console
-from lab.commands.packages import add_commands
 from lab.commands.traces import traces_app
 
 # What `lab --help` shows, in this order. Few users need another command: those are hidden there, and in the reference.
@@ -25,6 +26,8 @@ SHOWN = {
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
 PLACES = ("HOME", "PWD", "TMPDIR", "XDG_CACHE_HOME")
+# The panel of each group of entry points, by which packages bring commands; seldom needed ones are hidden.
+BROUGHT = {"lab.commands": "Run and look", "lab.commands.teach": "Teach", "lab.commands.seldom": None}
 PANELS = {name: panel for panel, names in SHOWN.items() for name in names}
 
 
@@ -70,13 +73,29 @@ class Grouped(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+def _add_commands(app: typer.Typer, groups: Mapping[str, typer.Typer]) -> None:
+    """Add each package's commands, a function or a Typer app each.
+
+    `group.name` becomes `lab group name`: several packages may have commands in one of the core's groups.
+    """
+    for entry_points, shown in BROUGHT.items():
+        for name, command in loaded(entry_points).items():
+            group, _, own = name.rpartition(".")
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, name=name, rich_help_panel=shown)
+            elif group:
+                groups[group].command(own, hidden=shown is None)(command)
+            else:
+                app.command(name, rich_help_panel=shown)(command)
+
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 NAMED = {"kernel": cli_others.kernel_app, "traces": traces_app, "senders": senders.app}
 for commands in (cli_trials, cli_others):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
-add_commands(app, NAMED)
+_add_commands(app, NAMED)
 
 
 def _version(requested: bool) -> None:

@@ -103,7 +103,7 @@ def merge(shards: Annotated[list[Path], typer.Argument(help="The folders of all 
 
     Example: `lab merge part1 part2`
     """
-    from lab.commands.merge import merge as merge_shards
+    from lab.commands.part import merge as merge_shards
 
     merge_shards(shards, console)
 

@@ -14,11 +14,10 @@ from lab.base import paths, sandbox_mode
 from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import UserError, field_error, going_on
 from lab.base.workers import one_pool
-from lab.commands import first_use
 from lab.commands.grid import require_known_parameters
 from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
-from lab.commands.prepare import prepare
+from lab.commands.prepare import built, prepare
 from lab.commands.progress import TrialBar, watched
 from lab.evaluation import sweep
 from lab.evaluation.compare import record
@@ -99,7 +98,7 @@ def compare_known(chosen: Chosen, how: CampaignOptions, options: RunOptions, con
         _require_fixed(chosen, how)
         chosen.part.begin()
     comparison = fetched(chosen.comparison(), console)
-    senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
+    senders, virtual = built(comparison.senders, prepare(Recipe(), console), console)
     comparison = replace(comparison, senders=senders)
     require_known_parameters([dict(link.varied) for link in comparison.links], senders, virtual)
     if chosen.part:

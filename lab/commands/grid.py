@@ -15,10 +15,9 @@ from lab.backends.virtual import Virtual
 from lab.base import paths, sandbox_mode
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
-from lab.commands import first_use
 from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
-from lab.commands.prepare import prepare
+from lab.commands.prepare import prepare, prepared
 from lab.commands.run import Request, Where
 from lab.judge.stored import Stored
 from lab.runs import estimate
@@ -86,7 +85,7 @@ def _ready(points: Sequence[Point], virtual: Virtual, console: Console) -> tuple
     """Return the points with senders that are built; UserError where a module has no such parameter."""
     ready = []
     for point in points:
-        experiment, virtual = first_use.prepared(point.experiment, virtual, console)
+        experiment, virtual = prepared(point.experiment, virtual, console)
         ready.append(Point(point.texts, experiment))
     require_known_parameters([point.texts for point in points], points[0].experiment.senders, virtual)
     return ready, virtual

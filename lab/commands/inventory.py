@@ -9,8 +9,7 @@ from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import Faults, UserError, field_error
 from lab.base.named_files import profile_files, scenario_files, shown, topology_files
 from lab.judge.registry import rules
-from lab.links.caution import cautions
-from lab.links.faults import faults, is_fetched, too_short
+from lab.links.faults import cautions, faults, is_fetched, too_short
 from lab.links.profile import load_profile
 from lab.runs.experiment import load_experiment
 from lab.runs.try_link import DEFAULT_S

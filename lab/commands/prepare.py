@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The virtual kernel for a command: from the cache, or built with a progress bar."""
+"""What a command needs before a trial: the virtual kernel, and senders whose code is built when they are first used."""
 
 from rich.console import Console
 
 from lab.backends.virtual import Virtual, ensure_built, find_built
 from lab.base import sandbox, sandbox_mode
+from lab.base.command_line import COMMAND_LINE
+from lab.base.errors import field_error
 from lab.commands.progress import build_bar
 from lab.kernel.recipe import Recipe
+from lab.runs.experiment import Experiment
+from lab.schema.cca import Cca
+from lab.senders import ways
+from lab.senders.way import Senders
 
 BUILDING = (
     "building kernel and world needs user namespaces or root, or a bundle of another machine (lab bundle use FILE)"
@@ -27,3 +33,21 @@ def build(recipe: Recipe, console: Console) -> Virtual:
     for package, drift in backend.world.drifted.items():
         console.print(f"world: {package}: {drift}: the archive no longer has the pinned version", markup=False)
     return backend
+
+
+def built(senders: Senders, virtual: Virtual, console: Console) -> tuple[dict[str, Cca], Virtual]:
+    """Return the senders and the virtual kernel with what they need; print what is built."""
+    return ways.prepared(senders, virtual, lambda what: console.print(f"{what}, once", markup=False))
+
+
+def prepared(experiment: Experiment, virtual: Virtual, console: Console) -> tuple[Experiment, Virtual]:
+    """Return an experiment and the virtual kernel with what its senders need."""
+    senders, with_all = built(experiment.senders, virtual, console)
+    return experiment.with_senders(senders), with_all
+
+
+def refuse(senders: Senders, backend: str) -> None:
+    """Raise UserError where one of these senders cannot run on a backend."""
+    for way, own in ways.by_way(senders):
+        if rule := way.refuse(list(own), backend):
+            raise field_error(COMMAND_LINE, "backend", backend, rule)

@@ -22,9 +22,9 @@ from lab.base.errors import UserError, field_error, going_on
 from lab.base.format import trials_text
 from lab.base.workers import one_pool
 from lab.commands.cli_options import resumed_command
-from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say
 from lab.commands.prepare import build as build_kernel
+from lab.commands.prepare import prepared, refuse
 from lab.commands.progress import TrialBar
 from lab.commands.report import forms_of, report
 from lab.kernel.recipe import Recipe

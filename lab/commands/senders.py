@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab senders`: what is known of each sender. Packages add commands for theirs (lab/commands/packages.py)."""
+"""`lab senders`: what is known of each sender. Packages add commands for theirs (lab/commands/cli.py)."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -18,10 +18,9 @@ from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.base.workers import Pool, one_pool
-from lab.commands import first_use
 from lab.commands.compare import CampaignOptions, compare, fetched
 from lab.commands.expect import Expected, conclude
-from lab.commands.prepare import build, prepare
+from lab.commands.prepare import build, built, prepare, refuse
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.expect import require_known
 from lab.images import stock
@@ -84,10 +83,10 @@ def try_brought(request: TryRequest, how: CampaignOptions, options: RunOptions, 
     own = by_name(each for file in request.sources for each in own_senders(str(file), "source").values())
     seed = SEED if request.seed is None else request.seed
     comparison = Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s)
-    first_use.refuse(comparison.senders, request.backend or "virtual")
+    refuse(comparison.senders, request.backend or "virtual")
     comparison = fetched(comparison, console)
     require_known(request.expected.expectations, comparison)
-    senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
+    senders, virtual = built(comparison.senders, prepare(Recipe(), console), console)
     how = replace(how, reports=how.reports and not request.quick)
     _compare(request, replace(comparison, senders=senders), how, virtual.site, options, console)
 
@@ -107,7 +106,7 @@ def _try_sources(request: TryRequest, how: CampaignOptions, options: RunOptions,
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
     _require_kernel(request.kernel, choice.backend)
     rivals, chosen = known_senders(names(request.against)), request.links
-    first_use.refuse(rivals, choice.backend)
+    refuse(rivals, choice.backend)
     sources = [source for path in request.sources for source in read_sources(path)]
     virtual = prepare(Recipe(), console)
     pool.start(min(options.workers, len(chosen) * (len(sources) + len(rivals))), NEEDED)
@@ -122,7 +121,7 @@ def _try_sources(request: TryRequest, how: CampaignOptions, options: RunOptions,
     if choice.backend == "virtual":
         files = module_files(one.module for one in tested)
         with_own = replace(virtual, own_modules=files, kernels={} if under is virtual else {under.digest: under.kernel})
-        senders, virtual = first_use.built(comparison.senders, with_own, console)
+        senders, virtual = built(comparison.senders, with_own, console)
         _compare(request, replace(comparison, senders=senders), how, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)
@@ -162,8 +161,8 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
     trees = [virtual_tree(each.kernel, VERSIONS[request.kernel].socket_bytes) for each in kernels]
     modules = _built(sources, trees, console)
     params = _params(request.params, modules)
-    built = ", ".join(f"{module.name} ({module.source.path})" for module in modules[: len(sources)])
-    console.print(f"built {built} in {time.monotonic() - began_s:.1f} s", markup=False)
+    named = ", ".join(f"{module.name} ({module.source.path})" for module in modules[: len(sources)])
+    console.print(f"built {named} in {time.monotonic() - began_s:.1f} s", markup=False)
     began_s = time.monotonic()
     on = [each for each in kernels for _ in sources]
     of_each = [{name: value for name, value in params.items() if name in module.parameters} for module in modules]

@@ -11,7 +11,7 @@ incomplete one does not count. The median of them stands for the link's capacity
   begin at the exit or later; null for a sender that never leaves slow start.
 
 Slow start reached the capacity before it was left if the exit bitrate, cwnd * MSS / RTT at the exit, is not
-below that median. The capacity time in tables is when cwnd * MSS / RTT first reached the median (window_rate.py).
+below that median. The capacity time in tables is when cwnd * MSS / RTT first reached the median (rate_rule.py).
 """
 
 import polars as pl

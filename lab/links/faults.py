@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is wrong with the files that a profile names: each fault, before a trial meets it."""
+"""What is wrong with the files that a profile names, and what to know before its result is believed."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from lab.base.errors import UserError
-from lab.links.draw import draw_link, load_recorded
+from lab.links.draw import COLUMNS, draw_link, load_recorded
 from lab.links.profile import Profile, series_of
+from lab.links.recorded import load_series
 from lab.traces.datasets import dataset
 
 SHORTEST_S = 1.0  # of a trial
+CAUTIONS = {
+    "goodput": "is shaped by what TCP got there, which its congestion control had shaped already: a lower bound",
+    "usage": "is shaped by what its users happened to send, which is no capacity",
+    None: "is shaped by a rate whose source does not state whether the link was saturated",
+}
 
 
 def is_fetched(profile: Profile) -> bool:
@@ -40,3 +46,14 @@ def too_short(profile: Profile, duration_s: float) -> UserError | None:
     except UserError as error:
         return error
     return None
+
+
+def cautions(name: str, profile: Profile) -> Iterator[str]:
+    """Return one line per doubt about a profile; UserError where it names an unknown dataset."""
+    for field, series in series_of(profile):
+        if series.dataset and not dataset(series.dataset).fetched:
+            yield f"{name}: {field}: not fetched yet: run 'lab traces fetch {series.dataset}'"
+        elif field.endswith("rate_mbps"):
+            meaning = load_series(series, COLUMNS[field], profile.file, field).meaning
+            if meaning != "capacity":
+                yield f"{name}: {field}: {CAUTIONS[meaning]} ({series.name})"

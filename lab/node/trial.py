@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.node import beginning, engines
-from lab.node.measure import capture, counters, crossed, trace
+from lab.node.measure import capture, counters, probe, trace
 from lab.node.measure.machine import watch
-from lab.node.measure.probe import probe
 from lab.node.measure.sampler import sampler
 from lab.node.net import route, sysctl
 from lab.node.net.forked import Forked
@@ -47,7 +46,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
     """
     with network_up(plan, folder) as (far, applied):
         probes = _probe(plan)
-        crossed.require(plan["shapes"], probes)
+        probe.require_crossed(plan["shapes"], probes)
         wire_us = far.wire_us() if far else None
         traffic = _traffic(plan, folder, far, serve, begin)
         record: NodeRecord = {
@@ -165,7 +164,7 @@ def _probe(plan: "Plan") -> "list[Probed]":
 def _probed(plan: "Plan", count: int | None = None) -> list[list[tuple[int, int]]]:
     """Probe each way, both at once; `count` overrides the plan's."""
     started = [
-        (way["to"], probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])
+        (way["to"], probe.probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])
         for way in plan["probes"]
     ]
     if plan.get("clock") != "real":  # in virtual time two threads are as good, and take less

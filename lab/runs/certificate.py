@@ -11,7 +11,7 @@ from lab.links.shapes import late_us
 from lab.node.plan import Plan, Shape
 from lab.node.qdiscs.series import WHOLE
 from lab.node.record import Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
-from lab.senders.checks import check as _check
+from lab.senders.records import check as _check
 from lab.senders.traced import segments
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.pieces import Frame, collected, pieces_of

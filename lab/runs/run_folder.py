@@ -17,16 +17,31 @@ from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.cache import held
 from lab.base.errors import UserError
-from lab.base.processes import processors
-from lab.base.processor import processor
+from lab.base.processes import processor, processors
+from lab.base.remove import remove
 from lab.links.draw import held_gaps
-from lab.runs.drafts import LOCK, clear_drafts
 from lab.runs.experiment import Experiment, specification
 from lab.runs.plan import trial_seed
 from lab.tables.digests import write_with_digest
 from lab.tables.run_json import Circumstances, Requested, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
+
+LOCK = ".lock"
+CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may still write into its draft
+
+
+def clear_drafts(folder: Path) -> list[Path]:
+    """Remove trials that were not finished; returns their folders. A link in place of `trials` is not followed."""
+    trials = folder / "trials"
+    drafts = [] if trials.is_symlink() else sorted(trials.glob(".*.draft"))
+    for draft in drafts:
+        for _ in range(CLEAR_ATTEMPTS):
+            remove(draft)
+            if not draft.exists():
+                break
+            time.sleep(CLEAR_PAUSE_S)
+    return drafts
 
 
 def create(experiment: Experiment, site: Site) -> Path:

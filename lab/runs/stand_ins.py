@@ -6,11 +6,12 @@ A stand-in has a name of its own in every folder and table, so it is never ranke
 
 from dataclasses import replace
 
-from lab.links.profile import Profile, load_profile
+from lab.base.errors import UserError
+from lab.links.profile import Profile, load_profile, series_of
 from lab.runs.experiment import Experiment
 from lab.runs.link_kinds import Link
-from lab.runs.recordings import unfetched
 from lab.runs.vary import point_name
+from lab.traces.datasets import Dataset, dataset
 
 
 def stand_in_of(profile: Profile) -> Profile | None:
@@ -30,3 +31,12 @@ def lack_of(experiment: Experiment) -> str:
     """Say which recordings an experiment lacks, and how to fetch them; empty where it lacks none."""
     names = " ".join(each.name for each in unfetched(experiment))
     return f"recording not fetched (lab traces fetch {names})" if names else ""
+
+
+def unfetched(experiment: Experiment) -> list[Dataset]:
+    """Return the recordings that an experiment's link needs and the cache does not have; none of an unknown name."""
+    names = dict.fromkeys(series.dataset for _, series in series_of(experiment.profile) if series.dataset)
+    try:
+        return [each for each in map(dataset, names) if not each.fetched]
+    except UserError:  # the run refuses it
+        return []

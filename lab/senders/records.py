@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a way of senders decodes, and what it makes of it."""
+"""What a way of senders decodes, what it makes of it, and a comparison of a trial's certificate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,3 +38,9 @@ class Decoded(Protocol):
 
     def keep(self) -> list[str]:
         """Prepare files to be stored beside tables and capture; return their names."""
+
+
+def check(name: str, target: float, got: float | None, unit: str, tolerance: float, missing_ok: bool = False) -> Check:
+    """Compare a measured value with its target; `missing_ok`: null passes."""
+    ok = missing_ok if got is None else abs(got - target) <= tolerance
+    return {"name": name, "asked": target, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}

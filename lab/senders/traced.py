@@ -11,8 +11,7 @@ import polars as pl
 from lab.base.stats import largest
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
-from lab.senders.checks import check
-from lab.senders.records import RawTrial
+from lab.senders.records import RawTrial, check
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.downloads import FLOW
 from lab.tables.exits import bin_table, exit_table

@@ -17,7 +17,7 @@ from lab.commands.part import Part
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.exits import Exit, Exits
 from lab.report.compare.sentences import _left
-from lab.report.matrix.kinds import OTHER, kind_of
+from lab.report.matrix.matrix import OTHER, kind_of
 from lab.runs.experiment import specification
 from lab.runs.link_kinds import KINDS, PROFILE_S, Link, links
 from lab.runs.options import RunOptions

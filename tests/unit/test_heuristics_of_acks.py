@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lab.judge.ack_stream import ack_stream
 from lab.judge.loss import SLACK_S, agrees_with_drops, drops_s, first_hole_s, first_loss_s, first_mark_s
+from lab.judge.rate_rule import first_reached_s
 from lab.judge.rtt import min_rtt_ms
-from lab.judge.window_rate import first_reached_s
 from tests.examples import examples
 from tests.slow_start_model import ACK, ACKS, ECE, PACKETS, SYN, Path, download, packet
 

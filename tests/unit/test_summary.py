@@ -7,11 +7,11 @@ import pytest
 from lab.base.stats import wilson_pct
 from lab.judge import digest
 from lab.judge.outcome import SCHEMA
+from lab.judge.rate_rule import first_reached_s
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence
 from lab.judge.slow_start import first_exit
 from lab.judge.summary import summarise
-from lab.judge.window_rate import first_reached_s
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from tests.slow_start_model import PACKETS, packet

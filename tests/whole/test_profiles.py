@@ -15,8 +15,8 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.named_files import profile_files
 from lab.base.paths import REPO
-from lab.links.caution import cautions
 from lab.links.draw import Link, draw_link
+from lab.links.faults import cautions
 from lab.links.profile import OnDemand, Profile, load_profile, read_profile, series_of
 from lab.links.shapes import shapes, write_steps
 from lab.runs.stand_ins import stand_in_of

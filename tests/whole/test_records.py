@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.backends import pace, watched
+from lab.backends import watched
 from lab.backends.records import MOST_FILES, TrialError, require, require_few, take, take_tar
 from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.errors import UserError
@@ -220,10 +220,10 @@ def test_a_slow_machine_has_more_time(room: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_machine_is_as_slow_as_it_starts_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "USUAL_START_S", 1e-6)
-    assert 100 < pace.slowness.__wrapped__() < 1e6
-    monkeypatch.setattr(pace, "USUAL_START_S", 1e6)
-    assert pace.slowness.__wrapped__() == 1
+    monkeypatch.setattr(watched, "USUAL_START_S", 1e-6)
+    assert 100 < watched.slowness.__wrapped__() < 1e6
+    monkeypatch.setattr(watched, "USUAL_START_S", 1e6)
+    assert watched.slowness.__wrapped__() == 1
 
 
 NAME, HELD = "made", "held by the host alone"

@@ -12,7 +12,7 @@ from lab_bundle.content import programs_of
 
 from lab.base.entry_points import _declared, _installed, brought
 from lab.base.errors import UserError
-from lab.commands.first_use import refuse
+from lab.commands.prepare import refuse
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.plan import draw, make_plan
 from lab.runs.trial import STORED, run_trial

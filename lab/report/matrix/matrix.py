@@ -3,15 +3,33 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from lab.evaluation.compare.measures import MEASURES, Measure
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
-from lab.report.matrix.kinds import kind_of
 from lab.report.matrix.readings import Reading, Shown, read
 from lab.senders.traced import CAPTURED
+
+HOME = "Home access with AQM"
+KINDS = {
+    "geo": "GEO",
+    "leo": "LEO",
+    "lte": "LTE",
+    "5g": "5G",
+    "wifi": "WiFi",
+    "home": HOME,
+    "docsis": HOME,
+    "wired": "Wired",
+}
+OTHER = "Other links"
+
+
+def kind_of(profile: str) -> str:
+    """Return the kind of link that a profile describes."""
+    return KINDS.get(Path(profile).stem.split("-", 1)[0], OTHER)
+
 
 Page = Callable[[Stored], str | None]  # where a run's report lies, as seen from the page; none where it has none
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from lab.backends.own_trees import virtual_tree
 from lab.backends.virtual import Virtual
 from lab.base.errors import field_error
-from lab.commands import first_use
 from lab.commands.known import require_senders
+from lab.commands.prepare import built
 from lab.kernel.own.build import build_own
 from lab.kernel.own.source import read_source
 from lab.kernel.versions import DEFAULT, VERSIONS
@@ -46,7 +46,7 @@ def ready(names: Sequence[str], virtual: Virtual, console: Console) -> tuple[dic
     own = dict(zip(files, own_senders(tested).items(), strict=True)) if tested else {}
     senders = {name: own[name][1] if name in own else load_cca(name, "command line", "sender") for name in names}
     virtual = replace(virtual, own_modules=module_files(each.module for each in tested))
-    known, virtual = first_use.built({cca.name: cca for cca in senders.values()}, virtual, console)
+    known, virtual = built({cca.name: cca for cca in senders.values()}, virtual, console)
     return {name: known[senders[name].name] for name in names}, virtual
 
 

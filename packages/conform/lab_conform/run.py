@@ -10,7 +10,7 @@ from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.base import paths
-from lab.commands.first_use import prepared
+from lab.commands.prepare import prepared
 from lab.commands.progress import TrialBar
 from lab.evaluation.compare.comparison import known_senders
 from lab.runs import find_run

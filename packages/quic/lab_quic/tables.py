@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from lab.base.errors import UserError
 from lab.node.plan import FlowPlan
 from lab.node.record import NodeRecord
-from lab.senders.checks import check
-from lab.senders.records import RawTrial
+from lab.senders.records import RawTrial, check
 from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, packets
 from lab.tables.columns import schema

@@ -6,7 +6,7 @@ from dataclasses import replace
 from lab_quic.way import QUIC
 from rich.console import Console
 
-from lab.commands.first_use import prepared
+from lab.commands.prepare import prepared
 from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial

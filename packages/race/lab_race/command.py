@@ -14,9 +14,8 @@ from lab.base import paths
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
-from lab.commands.first_use import prepared
 from lab.commands.lines import say, show_path
-from lab.commands.prepare import prepare
+from lab.commands.prepare import prepare, prepared
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
 from lab.report.trust import InvalidTrial

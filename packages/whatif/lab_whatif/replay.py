@@ -12,8 +12,7 @@ from rich.console import Console
 from lab.backends.virtual import find_built
 from lab.base.errors import UserError
 from lab.base.named_files import require_name
-from lab.commands.first_use import prepared
-from lab.commands.prepare import build
+from lab.commands.prepare import build, prepared
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT

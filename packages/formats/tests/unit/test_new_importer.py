@@ -9,7 +9,7 @@ from lab_formats import importing, listed
 
 from lab.base.errors import UserError
 from lab.commands import inventory
-from lab.links.caution import cautions
+from lab.links.faults import cautions
 from lab.links.profile import load_profile
 from lab.traces import imported, importers
 

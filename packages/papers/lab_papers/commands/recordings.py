@@ -11,8 +11,7 @@ from rich.console import Console
 from lab.base.errors import UserError
 from lab.commands.lines import say
 from lab.runs.experiment import Experiment
-from lab.runs.recordings import unfetched
-from lab.runs.stand_ins import lack_of, stand_in_of
+from lab.runs.stand_ins import lack_of, stand_in_of, unfetched
 from lab.traces.candidates import Mirror
 from lab.traces.datasets import Dataset
 from lab.traces.download import Unreachable

@@ -14,17 +14,16 @@ from lab.base import paths
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.base.format import trials_text
-from lab.commands.first_use import prepared
 from lab.commands.lines import say
 from lab.commands.part import Part, run_part
-from lab.commands.prepare import prepare
+from lab.commands.prepare import prepare, prepared
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
 from lab.runs.execute import Executed, execute
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
-from lab.runs.recordings import unfetched
+from lab.runs.stand_ins import unfetched
 from lab.schema.scenario import load_scenario
 from lab_papers.campaign import load_campaign, stages
 from lab_papers.commands.evaluate import evaluate

@@ -24,7 +24,7 @@ from lab.kernel.recipe import Recipe
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
-from lab.runs.recordings import unfetched
+from lab.runs.stand_ins import unfetched
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
 from lab_papers.same import compare, reference, trials

@@ -7,7 +7,7 @@ import polars as pl
 
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
-from lab.report.matrix.kinds import kind_of
+from lab.report.matrix.matrix import kind_of
 
 
 def shown_first(outcomes: pl.DataFrame) -> pl.DataFrame:

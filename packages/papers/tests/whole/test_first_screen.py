@@ -20,7 +20,7 @@ from lab_papers.index.summary import in_summary
 
 from lab.base.format import share
 from lab.judge.stored import Stored, stored
-from lab.report.matrix.kinds import kind_of
+from lab.report.matrix.matrix import kind_of
 from lab.report.matrix.published import ran
 from lab.report.table import tables
 from lab.schema.scenario import load_scenario

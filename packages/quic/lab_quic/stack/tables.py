@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.base.stats import smallest
-from lab.senders.checks import check
-from lab.senders.records import RawTrial
+from lab.senders.records import RawTrial, check
 from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema

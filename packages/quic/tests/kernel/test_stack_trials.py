@@ -12,7 +12,7 @@ from rich.console import Console
 from stack_files import written
 
 from lab.base.errors import UserError
-from lab.commands.first_use import prepared
+from lab.commands.prepare import prepared
 from lab.judge.outcome import outcome
 from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
