@@ -25,11 +25,10 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.fullest import stored
 from lab_papers.index.artefacts import Artefacts
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.source_tables import source_table
-
-from lab.judge.stored import stored
 
 runs, faults = stored(Path(results_dir))
 page = Artefacts.into(out_dir)

@@ -33,11 +33,11 @@ from pathlib import Path
 from IPython.display import display
 from lab_papers.figures import bin_windows, bins_error, case_study, rounds, sent_delivered, slow_start
 from lab_papers.figures.replayed import replayed
+from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
 
 from lab.figures import cwnd_rtt
 from lab.figures.subject import subjects
-from lab.judge.stored import first_stored
 
 page = Artefacts.into(out_dir)
 library = Path(replay_library) if replay_library else None

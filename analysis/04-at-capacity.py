@@ -36,11 +36,11 @@ from pathlib import Path
 
 from IPython.display import display
 from lab_papers.figures import throughput_time
+from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
 
 from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
 from lab.figures.subject import subjects
-from lab.judge.stored import first_stored
 
 page = Artefacts.into(out_dir)
 runs = {name: first_stored(Path(results_dir), names) for name, names in scenarios.items()}

@@ -31,9 +31,8 @@ from pathlib import Path
 
 from IPython.display import display
 from lab_papers.figures import download_times, median_cdf, sender_means
+from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
-
-from lab.judge.stored import first_stored
 
 page = Artefacts.into(out_dir)
 runs = {name: first_stored(Path(results_dir), names) for name, names in scenarios.items()}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from lab_papers.fullest import first_stored
 from rich.console import Console
 
 from bench.measured import Figure, store
@@ -27,7 +28,6 @@ from lab.evaluation.compare.comparison import SEED, Comparison
 from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.ranks import RankedPlace
 from lab.evaluation.compare.results import of_run
-from lab.judge.stored import first_stored
 from lab.kernel.recipe import Recipe
 from lab.runs import find_run
 from lab.runs.execute import execute

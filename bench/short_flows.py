@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 
+from lab_papers.fullest import first_stored
+
 from bench.measured import Figure, run_command, store
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.evaluation.short_flows import REFERENCE, Cost, costs, short_flows
-from lab.judge.stored import Stored, first_stored
+from lab.judge.stored import Stored
 from lab.report.short_flows import unit_of
 from lab.schema.scenario import load_scenario, scenarios
 

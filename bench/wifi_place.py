@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import polars as pl
 from lab_papers.evaluation.search.replay import Download, class_of, downloads, exit_of
+from lab_papers.fullest import first_stored
 from lab_papers.search_replay import version
 
 from bench.measured import Figure, show_and_store
@@ -24,7 +25,7 @@ from lab.judge.classify import by_bitrate
 from lab.judge.median_throughput import INTERVAL_S, throughput
 from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 from lab.judge.slow_start import first_exit
-from lab.judge.stored import Stored, first_stored
+from lab.judge.stored import Stored
 from lab.kernel.build import find
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial

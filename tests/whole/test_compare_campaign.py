@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_papers.fullest import first_stored
+from lab_papers.fullest import stored as every_stored
 
 from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
@@ -24,8 +26,7 @@ from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, ranked_
 from lab.evaluation.compare.results import LinkResult, attempted, of_run
 from lab.evaluation.compare.results import results as results_of
 from lab.images.image import Image
-from lab.judge.stored import Stored, first_stored, in_order
-from lab.judge.stored import stored as every_stored
+from lab.judge.stored import Stored, in_order
 from lab.kernel.build import Kernel
 from lab.runs import run_folder
 from lab.runs.find_run import grown_since

@@ -15,7 +15,7 @@ from lab.evaluation.compare.measures import BY_NAME
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.style import Drawing
 from lab.judge.provenance import provenance
-from lab.judge.stored import LATEST, Stored, in_order, stored
+from lab.judge.stored import Stored, in_order
 from lab.runs.vary import MOST_FIELDS
 from lab.tables.stored_run import Run
 from lab.traces.imported import find
@@ -23,6 +23,7 @@ from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded
 from lab_papers.evaluation.spectrum import spectrum
 from lab_papers.figures.replayed import Replayed, replayed
 from lab_papers.figures.sensitivity import JUDGES
+from lab_papers.fullest import LATEST, stored
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.summary import one_a_link
 from lab_papers.paper_sheet import footnote

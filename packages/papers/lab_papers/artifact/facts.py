@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.judge.stored import LATEST
 from lab.schema.scenario import load_scenario
 from lab.tables.run_json import HostJson
 from lab.tables.stored_run import Run
 from lab_papers.evaluation.claims.numbered import Claim, numbered
 from lab_papers.evaluation.claims.verdict import COUNTED, UNJUDGED
+from lab_papers.fullest import LATEST
 
 HUMAN_MIN = 2  # to type a command and to read what it prints; an allowance, not measured
 NOT_RUN = "not run"

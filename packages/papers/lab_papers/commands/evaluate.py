@@ -12,13 +12,13 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
-from lab.judge.stored import first_stored
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
 from lab.runs.options import RunOptions
 from lab_papers.evaluation.kept import FOLDER, newer_runs
 from lab_papers.evaluation.search.kernel_checks import run_checks
 from lab_papers.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
+from lab_papers.fullest import first_stored
 from lab_papers.index.unchanged import unchanged
 
 

@@ -14,10 +14,10 @@ from lab.base.choice import choose, one_of
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.commands.lines import say
-from lab.judge.stored import LATEST
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab_papers.evaluation.claims.coverage import covered
 from lab_papers.evaluation.kept import FOLDER, is_own, newer_runs, with_counterfactuals
+from lab_papers.fullest import LATEST
 from lab_papers.index.evaluation import evaluation
 
 KINDS = ("table ", "figure ")  # before a number, in the name of a place

@@ -7,9 +7,9 @@ from pathlib import Path
 from lab.base import seal
 from lab.base.named_files import scenario_files
 from lab.base.plain_file import MEGABYTE
-from lab.judge.stored import LATEST
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.digests import SUMS, write_digests
+from lab_papers.fullest import LATEST
 
 FOLDER = "evaluation"
 LAST = "claims.parquet"  # the table that is written last

@@ -9,15 +9,14 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.judge.frames import Cell, Row
-from lab.judge.stored import LATEST
 from lab.runs.experiment import digest, trial_part
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.columns import schema
-from lab.tables.fullest_run import fullest_run
 from lab.tables.stored_run import Run
 from lab_papers.evaluation.claims.counterfactual import changes
 from lab_papers.evaluation.columns import STATUS
 from lab_papers.evaluation.validity import why_invalid
+from lab_papers.fullest import LATEST, fullest_run
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
 

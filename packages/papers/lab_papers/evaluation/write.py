@@ -8,7 +8,7 @@ from typing import cast
 import polars as pl
 
 from lab.base.plain_file import write_whole
-from lab.judge.stored import Stored, stored
+from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.columns import schema
 from lab.tables.csv_text import to_csv
@@ -23,6 +23,7 @@ from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import BASE
 from lab_papers.evaluation.status import status
+from lab_papers.fullest import stored
 
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
 NO_REPLAY = "no SEARCH replay: build the kernel first: lab kernel build"

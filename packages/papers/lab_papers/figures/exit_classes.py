@@ -17,6 +17,7 @@ from lab.judge.classify import ExitClass
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored, in_order
 from lab.judge.summary import summarise
+from lab.report.matrix.published import published
 
 MEANINGS = {
     ExitClass.EARLY: "early: before the queue stayed filled",
@@ -44,7 +45,7 @@ def shares(runs: Sequence[Stored]) -> list[Share]:
         summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas])
         for row in summary.filter(heuristic=LASTING).iter_rows(named=True):
             ours_pct = {str(name): row[f"{name}_pct"] for name in ExitClass}
-            theirs_pct = stored.published_pct(row["cca"])
+            theirs_pct = _published_pct(stored, row["cca"])
             rows.append(Share(stored.link, stored.label(row["cca"]), row["judged"], ours_pct, theirs_pct))
     return rows
 
@@ -76,6 +77,13 @@ def draw(runs: Sequence[Stored]) -> Drawing:
     )
     summary = "; ".join(f"{row.link}, {row.sender}: {_describe(row.ours_pct)}" for row in rows)
     return Drawing(figure(rows), caption, f"{caption} {summary}.")
+
+
+def _published_pct(stored: Stored, cca: str) -> dict[str, float | None]:
+    """Return the published shares of a sender's exits; null where no source gives the share at the chokepoint."""
+    values = {str(zone): published(stored, cca, f"{zone}_pct") for zone in ExitClass}
+    is_given = values[ExitClass.CHOKEPOINT] is not None
+    return {zone: value.value if value and is_given else None for zone, value in values.items()}
 
 
 def _group(axis: Axes, rows: Sequence[Share]) -> None:

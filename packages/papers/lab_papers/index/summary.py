@@ -9,6 +9,7 @@ from lab.base.format import mean, number, share
 from lab.judge.registry import LASTING, TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
+from lab.report.matrix.published import published
 from lab.report.table import Group, Row, Table, valid_text
 from lab_papers.index.links import fullness
 
@@ -62,13 +63,14 @@ def _rows(stored: Stored) -> list[Row]:
     for stanza in stored.ccas:
         judges = (LASTING, TRUTH, rule)
         lasting, true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in judges)
+        theirs = published(stored, stanza["name"], "chokepoint_pct")
         cells = (
             stanza["label"],
             valid_text(lasting),
             *(share(lasting, name) for name in ("early", "chokepoint", "late")),
             share(true, "chokepoint"),
             share(ruled, "chokepoint"),
-            number(stored.published_pct(stanza["name"])["chokepoint"], 1),
+            number(theirs.value if theirs else None, 1),
             mean(lasting, "exit_s", 2),
             mean(lasting, "throughput_mbps", 1),
         )

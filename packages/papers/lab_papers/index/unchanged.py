@@ -13,12 +13,12 @@ from pathlib import Path
 from lab.base import paths
 from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.images import image
-from lab.judge.stored import LATEST
 from lab.kernel import build
 from lab.report import kept
 from lab.report.browser.pack import KEPT as PACKED
 from lab.tables.digests import digest_of
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
+from lab_papers.fullest import LATEST
 from lab_papers.index.notebook_key import LIBRARIES
 from lab_papers.index.notebooks import FOLDER as EXECUTED
 from lab_papers.index.notebooks import NOTEBOOKS

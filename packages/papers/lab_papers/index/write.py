@@ -20,11 +20,11 @@ from lab.report.compare.write import PAGE as COMPARED
 from lab.report.template import Picture
 from lab.report.write import write_report
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
+from lab_papers.fullest import fullest
 from lab_papers.index import chapters, claims, heuristics, summary
 from lab_papers.index.choice import browsed_runs, shown_first
 from lab_papers.index.drawn import drawn
 from lab_papers.index.evaluation import evaluation
-from lab_papers.index.fullest import fullest
 from lab_papers.index.links import linked
 from lab_papers.index.notebooks import NOTEBOOKS, execute_all
 from lab_papers.index.page import Index, ScenarioPart, render

@@ -13,6 +13,7 @@ from lab_papers.evaluation.recorded.rate import LAGS_S, Rate
 from lab_papers.evaluation.recorded.tables import _rate_cells, _rate_row
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import BASE, Download, class_of, download, downloads, varied
+from lab_papers.fullest import stored
 from lab_papers.search_replay import SearchParams
 
 from lab.base.stats import wilson_pct
@@ -21,7 +22,7 @@ from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
 from lab.judge.registry import rule_of
 from lab.judge.slow_start import SlowStartExit
-from lab.judge.stored import Stored, stored
+from lab.judge.stored import Stored
 from lab.tables.records import ClaimRecord
 from tests.stored_run import store_run
 

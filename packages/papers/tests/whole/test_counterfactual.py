@@ -16,11 +16,12 @@ from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.measured import NOTHING
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED, Explained
 from lab_papers.evaluation.write import claimed
+from lab_papers.fullest import stored
 from lab_papers.index.summary import one_a_link
 from made_once import copy_of
 
 from lab.judge.judged import judged
-from lab.judge.stored import Stored, stored
+from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from tests.stored_run import LINK, change, rewrite, store_run

@@ -11,20 +11,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 from lab_papers.evaluation.status import _note, status
+from lab_papers.fullest import DECISIVE, fullest, stored
 from lab_papers.index.choice import browsed_runs
-from lab_papers.index.fullest import fullest
 from lab_papers.index.links import linked
 from lab_papers.index.progress import outdated, progress
 from lab_papers.index.sentences import in_order, sentences
 from lab_papers.index.summary import in_summary
 
 from lab.base.format import share
-from lab.judge.stored import Stored, stored
+from lab.judge.stored import Stored
 from lab.report.matrix.matrix import kind_of
 from lab.report.matrix.published import ran
 from lab.report.table import tables
 from lab.schema.scenario import load_scenario
-from lab.tables.fullest_run import DECISIVE
 from lab.tables.stored_run import Run
 from tests.first_screen import LINKS, PUBLISHED_PCT, SENDERS, example
 from tests.stored_run import change, rewrite, store_run

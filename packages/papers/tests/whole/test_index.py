@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
+from lab_papers.fullest import stored
 from lab_papers.index.claims import MEANINGS, shown
 from lab_papers.index.page import Index, ScenarioPart, render
 from lab_papers.index.recorded import RecordedPart
@@ -20,7 +21,7 @@ from lab.judge.ack_stream import ack_stream
 from lab.judge.digest import OBJECT_BYTES, digest
 from lab.judge.judged import OUTCOMES, judged
 from lab.judge.slow_start import first_exit
-from lab.judge.stored import Stored, stored
+from lab.judge.stored import Stored
 from lab.report.matrix.matrix import Matrix
 from lab.tables.stored_run import Run
 from tests.stored_run import rewrite, sign, store_run

@@ -10,6 +10,7 @@ import pytest
 from ack_logs import Gateway, download, text, written
 from lab_papers.evaluation import kept
 from lab_papers.evaluation.write import write_all
+from lab_papers.fullest import stored
 from lab_papers.index import write
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.write import write_index
@@ -17,7 +18,6 @@ from markupsafe import escape
 from test_index import results  # noqa: F401
 
 from lab.judge.judged import judged
-from lab.judge.stored import stored
 from lab.tables.stored_run import Run
 from tests.stored_run import rewrite, sign, store_run
 from tests.unit.test_digests import FIXTURE

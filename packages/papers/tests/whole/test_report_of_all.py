@@ -10,6 +10,7 @@ import pytest
 from lab_papers.evaluation.columns import TRIALS
 from lab_papers.evaluation.competing_flows import SCHEMA, flows
 from lab_papers.evaluation.kept import sign
+from lab_papers.fullest import stored
 from lab_papers.index import heuristics
 from lab_papers.index.artefacts import Artefacts
 from lab_papers.index.chapters import chapter
@@ -24,7 +25,6 @@ from bench.sample import keep
 from lab.base.format import NONE
 from lab.evaluation.shares import jain
 from lab.figures.style import Drawing
-from lab.judge.stored import stored
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
 from lab.tables.columns import Column, Described

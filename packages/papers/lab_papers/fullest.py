@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The run that stands for a scenario: of the scenario as its file is now, the one with most valid trials.
+
+A run that is smaller, or that the command line gave another duration or seed, does not replace it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from lab.base.errors import UserError
+from lab.base.named_files import scenario_files
+from lab.judge.stored import Stored
+from lab.schema.scenario import load_scenario
+from lab.tables.stored_run import Run
+
+LATEST = "latest"
+# Fields of a scenario that decide its trials, apart from their number.
+DECISIVE = ("topology", "profile", "ccas", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "rival", "rivals")
+
+
+def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True) -> tuple[list[Stored], list[str]]:
+    """Every scenario's fullest run (or of those named), and a line for each that cannot be read."""
+    runs, faults = fullest_runs(results, names)
+    return list(Stored.each_of(runs.values(), keep)), faults
+
+
+def fullest_runs(results: Path, names: Iterable[str] | None = None) -> tuple[dict[Path, Run], list[str]]:
+    """Return the run that stands for each scenario by the folder `latest`, and a line for each that cannot be read."""
+    wanted = None if names is None else list(names)
+    found: dict[Path, Run] = {}
+    faults: list[str] = []
+    for file in sorted(results.glob(f"*/{LATEST}/run.json")):
+        if wanted is not None and file.parent.parent.name not in wanted:
+            continue
+        try:
+            run = fullest_run(file.parent)
+            _ = run.trials  # those that are whole
+        except UserError as error:
+            faults.append(str(error))
+        else:
+            found[file.parent] = run
+    return found, faults
+
+
+def first_stored(results: Path, names: Sequence[str]) -> Stored | None:
+    """Return the first of some scenarios that has a run; none when none has."""
+    for name in names:
+        if (results / name / LATEST / "run.json").exists():
+            return Stored.of(fullest_run(results / name / LATEST))
+    return None
+
+
+def fullest(results: Path) -> tuple[list[Stored], list[str], list[str]]:
+    """Return each scenario's fullest run, a line for each that cannot be read, and a line for each newer run."""
+    runs, faults = fullest_runs(results)
+    found = list(Stored.each_of(runs.values()))
+    with_newest = zip(found, (latest.resolve() for latest in runs), strict=True)
+    return found, faults, [_newer(each, newest) for each, newest in with_newest if each.run.path != newest]
+
+
+def _newer(shown: Stored, newest: Path) -> str:
+    run = Run(newest)
+    begin = f"{shown.name}: its latest run, {newest.name}, "
+    end = f"the run of {shown.run.path.name} shown here"
+    if not same_trials(run.scenario, shown.run.scenario):
+        return f"{begin}has another link, duration, seed or senders than {end}"
+    return f"{begin}has fewer valid trials ({valid_trials(run)}) than {end} ({valid_trials(shown.run)})"
+
+
+def fullest_run(latest: Path) -> Run:
+    """Return the run that stands for the scenario of `latest`, a link to its newest run; of equals, the newest."""
+    newest = Run(latest.resolve())
+    others = list(_others(newest.path))
+    if not others:
+        return newest
+    now = _present(latest.parent.name) or newest.scenario
+    return max([*others, newest], key=lambda run: (same_trials(run.scenario, now), valid_trials(run), run.path.name))
+
+
+def same_trials(then: Mapping[str, object], now: Mapping[str, object]) -> bool:
+    """Return whether two scenarios have the same trials, but for their number."""
+    return all(then[field] == now[field] for field in DECISIVE if field in then and field in now)
+
+
+def valid_trials(run: Run) -> int:
+    """Return the number of valid trials."""
+    return sum(trial.valid for trial in run.trials)
+
+
+def _present(name: str) -> Mapping[str, object] | None:
+    """Return the scenario of this name as its file is now; null where there is none, or where it is refused."""
+    try:
+        return load_scenario(name)[1].model_dump() if name in scenario_files() else None
+    except UserError:
+        return None
+
+
+def _others(newest: Path) -> Iterator[Run]:
+    """Yield the other whole runs; one that cannot be read is left out."""
+    for file in newest.parent.glob("[0-9]*/run.json"):
+        run = Run(file.parent)
+        try:
+            if run.path != newest and run.complete and run.trials:
+                yield run
+        except UserError:
+            continue
