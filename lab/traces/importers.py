@@ -9,20 +9,19 @@ import inspect
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 from lab.base import entry_points, paths
 from lab.base.additions import load_file
 from lab.base.choice import one_of
 from lab.base.errors import UserError, field_error
 from lab.traces import recording
-from lab.traces.importer import Formats, Head, Importer, Option
+from lab.traces.importer import Formats, Head, Importer
 from lab.traces.parquet import MAGIC
 from lab.traces.recording import Recording
 
 HERE = Path(__file__).parent
 CODE = (".py", ".yml")
-FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def is_stored(head: Head) -> bool:
@@ -99,35 +98,6 @@ def options_of(importer: Importer) -> dict[str, inspect.Parameter]:
     """Return the options of a format, by name."""
     parameters = inspect.signature(importer.read).parameters
     return {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def given_options(importer: Importer, settings: list[str]) -> dict[str, Option]:
-    """Read a command line's `name=value` settings as the importer's options; lists are separated by commas."""
-    known = options_of(importer)
-    found: dict[str, Option] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or name not in known:
-            rule = f"name=value of {importer.name}: {', '.join(known) or 'no option'}"
-            raise field_error("import", "--set", setting, rule)
-        found[name] = _value(known[name], value, setting)
-    return found
-
-
-def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
-    """Read a value by the type of its option."""
-    kinds = get_args(parameter.annotation) or (parameter.annotation,)
-    if get_origin(parameter.annotation) is tuple:
-        return tuple(text.split(","))
-    try:
-        if bool in kinds:
-            return FLAGS[text.lower()]
-        for kind in (int, float, Path):
-            if kind in kinds:
-                return kind(text)
-    except (ValueError, KeyError):
-        raise UserError(f"import: --set={setting}: must be a value of the option's kind") from None
-    return text
 
 
 def _packages() -> list[Formats]:

@@ -11,6 +11,7 @@ from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
+from lab_formats.named import given_options
 from lab_formats.shown.panels import SHARES, lasting_s, quantiles
 
 PAIR = "leocc"
@@ -23,7 +24,7 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
         raise field_error("import", "--out", out, "given for one recording at a time")
     for file in files[1:] if pair else files:
         importer = importers.importer_of(format) if format is not None else importers.detect(file)
-        options = importers.given_options(importer, settings) | ({"rate": files[0]} if pair else {})
+        options = given_options(importer, settings) | ({"rate": files[0]} if pair else {})
         found = _with_notes(importers.read(file, importer.name, **options), file)
         yield from described(found)
         if out is not None:

@@ -219,7 +219,8 @@ def spectrum(
 
     Example: `lab traces spectrum leo-leocc/delay_example`
     """
-    from lab.traces.imported import find
+    from lab_formats.named import find
+
     from lab_papers.commands.traces_spectrum import show_spectrum
 
     for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import polars as pl
+from lab_formats.named import find
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
@@ -18,7 +19,6 @@ from lab.judge.provenance import provenance
 from lab.judge.stored import Stored, in_order
 from lab.runs.vary import MOST_FIELDS
 from lab.tables.stored_run import Run
-from lab.traces.imported import find
 from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
 from lab_papers.evaluation.spectrum import spectrum
 from lab_papers.figures.replayed import Replayed, replayed

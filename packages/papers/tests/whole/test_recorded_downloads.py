@@ -12,6 +12,7 @@ import pytest
 from ack_logs import MSS, Gateway, text, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_formats.named import recording_of
 from lab_papers.evaluation.recorded import comparison
 from lab_papers.evaluation.recorded.bands import QUANTITIES, bands, inside, left_out, marks, rms_s, values_of
 from lab_papers.evaluation.recorded.comparison import compare_recorded
@@ -24,7 +25,6 @@ from lab.base.errors import UserError
 from lab.tables.stored_run import Run
 from lab.traces import importers
 from lab.traces.datasets import dataset
-from lab.traces.imported import recording_of
 from tests.examples import examples
 from tests.stored_run import store_run
 

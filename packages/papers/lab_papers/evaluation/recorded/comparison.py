@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 
 import polars as pl
+from lab_formats.named import find
 
 from lab.base.errors import UserError
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.traces.datasets import Dataset, datasets, stem
-from lab.traces.imported import find
 from lab_papers.evaluation.recorded.bands import Band, bands, marks
 from lab_papers.evaluation.recorded.download import Download, emulated, recorded
 from lab_papers.evaluation.recorded.gateway_drop import Gateway, in_truth
