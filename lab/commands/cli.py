@@ -95,6 +95,7 @@ for commands in (cli_trials, cli_others):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
+app.add_typer(senders.app, name="cca", hidden=True)  # as 0.1.0 named them
 _add_commands(app, NAMED)
 
 
