@@ -96,3 +96,47 @@ def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> Non
     assert (check["asked"], check["got"], check["ok"]) == (25.0, 25.0, True)
     sd_pct = 100 * (0.25 * 0.75 / 1000) ** 0.5  # of a share of a thousand
     assert check["tolerance"] == pytest.approx(LOSS_SDS * sd_pct)
+
+
+@pytest.mark.parametrize(
+    ("every", "hold", "late", "is_ok"),
+    [
+        (7, 1, (4, 11), True),  # with two packets before them, the 7th and the 14th
+        (7, 1, (4, 10), False),  # as many, and not those that it holds
+        (4, 1, (2, 6, 10), True),
+        (4, 4, (2, 6, 10), False),  # the second of them comes while the first is held
+        (4, 4, (2, 10), True),
+        (8, 1, (4, 11), False),
+        (100, 1, (4, 11), False),
+        (0, 1, (4, 11), False),
+    ],
+)
+def test_a_probe_that_a_queue_held_by_its_number_is_not_late(
+    every: int, hold: int, late: tuple[int, ...], is_ok: bool
+) -> None:
+    plan, node, tables = parts()
+    shape = next(shape for shape in plan["shapes"] if shape["part"] == "bottleneck")
+    shape["spec"]["child"] = {"kind": "disturb", "hold_every_pkts": every, "hold_pkts": hold}
+    for number in late:
+        node["probes"][0]["arrived"][number][1] += 20_000
+    assert checked(plan, node, tables)["one-way delay down, worst probe"]["ok"] is is_ok
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.parametrize(
+    ("delay_ms", "got_us", "is_ok"),
+    [(0.1, 0, False), (0.1, 100, True), (0.1, 112, True), (0.002, 0, True), (0.0, 2, True), (1.0, 899, False)],
+)
+def test_a_link_without_its_delay_is_invalid_however_short_the_delay_is(
+    clock: str, delay_ms: float, got_us: int, is_ok: bool
+) -> None:
+    plan, node, tables = parts()
+    plan["clock"], probe = clock, node["probes"][0]
+    probe |= {"delay_ms": delay_ms, "arrived": [[number, got_us] for number in range(12)]}
+    assert checked(plan, node, tables)["one-way delay down, worst probe"]["ok"] is is_ok
+
+
+def test_in_virtual_time_a_short_delay_is_no_longer_than_its_tenth_more() -> None:
+    plan, node, tables = parts()
+    node["probes"][0] |= {"delay_ms": 0.1, "arrived": [[number, 150] for number in range(12)]}
+    assert not checked(plan, node, tables)["one-way delay down, worst probe"]["ok"]
