@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A trial's certificate: the requested link against the measured one. One failed check makes the trial invalid."""
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -177,16 +178,26 @@ def _losses(plan: Plan, node: NodeRecord) -> list[Check]:
         target = shape["spec"].get("loss_pct", 0)
         if target and shape["spec"]["kind"] == "netem" and not shape["steps"]:
             counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
-            offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
-            sd = 100 * (target / 100 * (1 - target / 100) / max(offered, 1)) ** 0.5
-            got = 100 * counts["qdisc_dropped_pkts"] / offered if offered else None
-            checks.append(_check(f"random loss, {shape['part']}", target, got, "%", LOSS_SDS * sd))
+            lost = counts["qdisc_dropped_pkts"]
+            offered = counts["tx_pkts"] + lost
+            got = 100 * lost / offered if offered else None
+            off = 100 * _off_pkts(lost, target / 100 * offered, 1 - target / 100) / max(offered, 1)
+            checks.append(_check(f"random loss, {shape['part']}", target, got, "%", off))
     return checks
 
 
 def _followed_loss(part: str, played: Played) -> Check:
-    target = played["loss_sum"] / WHOLE
-    return _check(f"random loss, {part}", target, played["lost_pkts"], "packets", LOSS_SDS * target**0.5)
+    target, lost = played["loss_sum"] / WHOLE, played["lost_pkts"]
+    return _check(f"random loss, {part}", target, lost, "packets", _off_pkts(lost, target))
+
+
+def _off_pkts(lost: int, expected: float, kept: float = 1.0) -> float:
+    """Return how far from the expected number of lost packets chance may lead; kept: the share that is not lost.
+
+    A rare number is skewed: much of a standard deviation is below one packet (Cornish and Fisher, 1938).
+    """
+    skew = (LOSS_SDS**2 - 1) / 6 if expected < min(lost, LOSS_SDS**2) else 0.0
+    return LOSS_SDS * math.sqrt(expected * kept) + skew
 
 
 def _receive_window(acks: pl.DataFrame, mss_bytes: int, hidden: bool) -> list[Check]:

@@ -140,3 +140,31 @@ def test_in_virtual_time_a_short_delay_is_no_longer_than_its_tenth_more() -> Non
     plan, node, tables = parts()
     node["probes"][0] |= {"delay_ms": 0.1, "arrived": [[number, 150] for number in range(12)]}
     assert not checked(plan, node, tables)["one-way delay down, worst probe"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("expected_pkts", "lost_pkts", "is_ok"),
+    [
+        (0.001, 1, True),  # where it comes once in a thousand trials, the trials in which it comes are not left out
+        (0.001, 3, False),
+        (0.05, 3, True),
+        (0.05, 4, False),
+        (1, 7, True),
+        (1, 8, False),
+        (15, 0, True),
+        (17, 0, False),
+        (100, 139, True),
+        (100, 141, False),
+    ],
+)
+def test_a_rare_random_loss_is_no_breach(expected_pkts: float, lost_pkts: int, is_ok: bool) -> None:
+    """Of the trials of a link one in 16,000 may be invalid by chance, however rare its loss is."""
+    plan, node, tables = parts()
+    counted = {"loss_sum": round(expected_pkts * 2**32), "lost_pkts": lost_pkts, "late_pkts": 0, "sent_pkts": 1000}
+    node["changes"] = [{"part": "delay-up", "played": {**counted, "latest_ns": 0, "overflow_pkts": 0}}]
+    assert checked(plan, node, tables)["random loss, delay-up"]["ok"] is is_ok
+    shape = plan["shapes"][0]
+    shape |= {"spec": {"kind": "netem", "loss_pct": expected_pkts / 1e4}, "steps": None}
+    end = f"{shape['node']}:{shape['dev']}"
+    node["counters"]["interfaces"][end] |= {"tx_pkts": 10**6 - lost_pkts, "qdisc_dropped_pkts": lost_pkts}
+    assert checked(plan, node, tables)[f"random loss, {shape['part']}"]["ok"] is is_ok
