@@ -6,6 +6,7 @@
 
 import math
 from collections.abc import Iterator
+from statistics import NormalDist
 from typing import Annotated, Literal
 
 import numpy as np
@@ -206,8 +207,11 @@ class Jitter(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the mean."""
-        return self.mean
+        """Return the mean of the values, of which none is below `least`."""
+        if not self.sd:
+            return max(self.mean, self.least)
+        above, gaussian = (self.mean - self.least) / self.sd, NormalDist()
+        return self.least + (self.mean - self.least) * gaussian.cdf(above) + self.sd * gaussian.pdf(above)
 
 
 class Level(Strict):

@@ -207,6 +207,16 @@ def test_jitter_has_the_stated_spread_however_it_is_correlated(correlation_ms: f
     assert drawn.std() == pytest.approx(2.0, rel=0.1)
 
 
+@pytest.mark.parametrize(("mean_ms", "least_ms"), [(25.0, 0.0), (5.0, 5.0), (0.0, 0.0), (-10.0, 0.0), (5.0, 40.0)])
+def test_what_stands_for_jitter_is_the_mean_of_its_values_of_which_none_is_below_the_least(
+    mean_ms: float, least_ms: float
+) -> None:
+    for sd in (20.0, 3.0, 0.0):
+        model = Jitter(model="jitter", mean=mean_ms, sd=sd, correlation_ms=1, least=least_ms, source="test")
+        drawn = [value for _, value in rows(model.draw(np.random.default_rng(1), 2000.0))]
+        assert model.nominal == pytest.approx(np.mean(drawn), abs=0.02 * sd + 1e-9)
+
+
 @pytest.mark.parametrize("ln_sd", [-0.1, 5.1])
 def test_a_spread_is_neither_below_zero_nor_over_eight_decades(ln_sd: float) -> None:
     levels = {"model": "levels", "period_s": 1.7, "mean": 70, "most": 144, "source": "test"}
