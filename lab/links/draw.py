@@ -15,9 +15,8 @@ from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
+from lab.node.traffic.flow import handshake_s
 
-HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
-HANDSHAKE_S = 1.0
 CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
 LEAST_MEAN_MBPS = 0.001  # as of a constant rate: the link has it until its steps begin
 CAP_LIMIT_BYTES = GUARANTEED_LIMIT_PKTS = 2**31 - 1
@@ -130,7 +129,7 @@ class _Drawing:
         self.profile, self.file, self.rng, self.frame_bytes = profile, profile.file, rng, frame_bytes
         self.least_bytes = max(FRAME_BYTES, frame_bytes)
         self.nominal_rtt_ms = nominal_rtt_ms(profile)
-        self.trial_s = duration_s + HANDSHAKE_S + HANDSHAKE_RTTS * self.nominal_rtt_ms / 1e3
+        self.trial_s = duration_s + handshake_s(self.nominal_rtt_ms)
         self.needed_s = self.trial_s + CLOSING_S
         self.recorded = {field: load_recorded(series, field, self.file) for field, series in series_of(profile)}
         self.phases = draw_phases(list(self.recorded.values()), self.needed_s, rng, self.file)

@@ -29,6 +29,9 @@ def of_run(stored: Stored) -> tuple[tuple[str, ...], tuple[Table, ...]]:
     entries = stored.run.scenario.get("rivals") or [{"cca": beside(stored.run.scenario), "count": 1}]
     groups = tuple(Group(labels[cca], _rows(trials, entries)) for cca, trials in whole.items() if trials)
     sentences = tuple(_sentence(labels[cca], trials) for cca, trials in whole.items() if trials)
+    sentences += tuple(
+        _left_out(labels[cca], found[cca], trials) for cca, trials in whole.items() if trials != found[cca]
+    )
     return sentences, ((Table("shares", CAPTION, HEADER, groups),) if groups else ())
 
 
@@ -37,6 +40,13 @@ def _sentence(label: str, trials: Sequence[Shares]) -> str:
     index, _ = mean_sd(jain(trial.rates_mbps) for trial in trials)
     count = len(trials[0].senders)
     return f"{label} gets {number(own, 0)} % of an equal share of {count} downloads (Jain's index {number(index, 2)})."
+
+
+def _left_out(label: str, trials: Sequence[Shares], whole: Sequence[Shares]) -> str:
+    """State how many trials are in no share, and why."""
+    count = len(trials) - len(whole)
+    why = f"in {count} of {len(trials)} trials one download had ended before another's data came"
+    return f"{label}: {why}: no share counts {'it' if count == 1 else 'them'}."
 
 
 def _rows(trials: Sequence[Shares], entries: Sequence[RivalRecord]) -> tuple[Row, ...]:

@@ -4,8 +4,9 @@
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
 or once the client has acknowledged `size_bytes`. It ends with iperf3 at the latest, whose own time begins with its
 request: where the link is silent then, the first data are late. A rival's ends with the time of the download under test
-at the latest: from then on the link is spare. Where no data of a rival arrive, its time begins with its client. Bytes
-are unique payload: what came twice counts once, what came out of order counts.
+at the latest: from then on the link is spare. Where no data of a rival arrive, its time begins with its client. Where
+they do behind that end although a handshake had its time before, it begins when they would have come as soon as those
+of the download under test. Bytes are unique payload: what came twice counts once, what came out of order counts.
 """
 
 import math
@@ -20,6 +21,7 @@ from lab.base.errors import UserError
 from lab.base.stats import largest, smallest
 from lab.node.plan import FlowPlan, Plan
 from lab.node.record import DownloadRecord, NodeRecord, Probed
+from lab.node.traffic.flow import handshake_s
 from lab.tables.pieces import Frame, collected, first_row, pieces_of
 from lab.tables.trial_json import Counted, Download, Extent, Iperf3Figures
 
@@ -38,12 +40,15 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     last_s = captured["data_s"] + plan["flows"][0]["duration_s"] if sized else captured["end_s"]
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
     for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
-        data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
+        came_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
+        counted_s, due_s = came_s + _lasted_s(record), measured[0]["data_s"] + request.get("start_s", 0.0)
+        starved = due_s + handshake_s(plan["link"]["base_rtt_ms"]) < last_s <= came_s
+        data_s = due_s if starved else came_s
         own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
         extent = _traced(flow, request, own["acks"], data_s, up_delay_s, last_s)
         found: Download = {**extent, **_counted(record)}
-        counted_s, again_s = data_s + _lasted_s(record), own["retransmits"]["t_s"]
-        if hosts.count(request["sender"]) > 1:  # its host's count is of all
+        again_s = own["retransmits"]["t_s"]
+        if starved or hosts.count(request["sender"]) > 1:  # the host's count is from its first data on, and of all
             found["retransmits_pkts"] = int(again_s.is_between(data_s, min(counted_s, last_s)).sum())
         elif counted_s > last_s:
             behind = int(((again_s > last_s) & (again_s <= counted_s)).sum())
@@ -57,7 +62,8 @@ def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | Non
     for request, record, found in zip(plan["flows"], node["downloads"], measured, strict=True):
         # The first is shorter than its time where it is whole; a rival also where the first has ended.
         most_s = request["duration_s"] if found["flow"] == FLOW else min(request["duration_s"], found["seconds"])
-        if record["iperf3_error"] and _lasted_s(record) < most_s <= found["seconds"]:
+        in_time = record["data_ns"] - node["downloads"][0]["data_ns"] < plan["flows"][0]["duration_s"] * 1e9
+        if record["iperf3_error"] and in_time and _lasted_s(record) < most_s <= found["seconds"]:
             return str(record["iperf3_error"])
     return None
 

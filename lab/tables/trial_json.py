@@ -40,7 +40,7 @@ class Extent(TypedDict):
 
     flow: Annotated[int, "number of the flow in the tables: 1, and from 2 on the rivals'"]
     data_s: Annotated[
-        float, "arrival of the first data segment at the client; of a rival that had none, the begin of its client"
+        float, "arrival of the first data segment at the client; of a rival that had none in its time, its begin"
     ]
     end_s: Annotated[float, "end of the download: after its duration or its size"]
     seconds: Annotated[Amount, "end_s - data_s", "s"]

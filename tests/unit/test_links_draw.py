@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 from lab.base.errors import UserError
-from lab.links.draw import CLOSING_S, HANDSHAKE_RTTS, HANDSHAKE_S, Link, draw_link
+from lab.links.draw import CLOSING_S, Link, draw_link
 from lab.links.profile import Profile, load_profile, read_profile
 from lab.links.shapes import shapes, write_steps
 from lab.links.steps import first, rows
+from lab.node.traffic.flow import HANDSHAKE_RTTS, HANDSHAKE_S
 from lab.schema.topology import load_topology
 from lab.traces.recording import Recording, write
 

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 131072
 STOP_S = 1.0  # from SIGTERM to SIGKILL
+HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
+HANDSHAKE_S = 1.0
+
+
+def handshake_s(rtt_ms: float) -> float:
+    """Return how long a client may need from its begin to its first data."""
+    return HANDSHAKE_S + HANDSHAKE_RTTS * rtt_ms / 1e3
 
 
 @contextmanager
