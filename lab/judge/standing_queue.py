@@ -58,7 +58,7 @@ class Queue:
         sent_until = self.link.sent_bytes(self.t_s)
         allowed = sent_until[last] - sent_until
         frame_bytes = self.link.frame_bytes
-        few = (allowed >= frame_bytes) & ((1 - BUSY_SHARE) * allowed < frame_bytes)
+        few = (1 - BUSY_SHARE) * allowed < frame_bytes
         busy = self.sent_bytes[last] - self.sent_bytes >= np.where(few, allowed - frame_bytes, BUSY_SHARE * allowed)
         samples = last - np.arange(len(last)) + 1
         whole = (until_s <= self._filled_until_s) & (samples >= SAMPLES_AT_LEAST)

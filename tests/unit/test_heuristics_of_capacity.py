@@ -73,6 +73,18 @@ def test_a_link_that_sends_whole_frames_is_busy_however_few_a_base_rtt_has(base_
         assert truth.capacity_s(samples, link) == (found_s and pytest.approx(found_s))
 
 
+@given(st.floats(1, 7.6), st.floats(0, 1))
+def test_a_link_that_needs_longer_than_a_base_rtt_for_a_frame_is_busy_between_two_departures(
+    base_rtt_ms: float, begun: float
+) -> None:
+    frames_per_s = 10
+    link = LinkCapacity.constant(frames_per_s * 1514 * 8 / 1e6, base_rtt_ms)
+    frames = (frames_per_s * pl.col("t_s") + begun).floor()
+    samples = sampled(lambda t_s: t_s >= 0.295).with_columns(sent_bytes=1514 * frames)
+    for found in (truth.capacity_s, lasting.capacity_s):
+        assert found(samples, link) == pytest.approx(0.3)
+
+
 def test_what_never_fills_the_link_or_came_before_the_queue_is_no_capacity() -> None:
     late = sampled(lambda t_s: t_s >= 0.3).with_columns(sent_bytes=pl.col("sent_bytes").clip(upper_bound=300_000))
     assert truth.capacity_s(late, LINK) is None
