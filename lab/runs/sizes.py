@@ -2,6 +2,7 @@
 """How much room a trial's records need, and how often its queue is sampled: all follow from the drawn link."""
 
 import math
+from itertools import groupby
 
 from lab.links.draw import CLOSING_S, Link
 from lab.links.steps import peak
@@ -65,4 +66,9 @@ def worker_mb(kernel_mb: int) -> int:
 
 
 def _peak_mbps(link: Link) -> float:
-    return peak(link.down.rate_mbps) if link.down.rate_mbps is not None else link.mean_rate_mbps
+    """Return the fastest rate of the link; of delivery opportunities that of their fastest second."""
+    if link.down.rate_mbps is not None:
+        return peak(link.down.rate_mbps)
+    assert link.down.opportunity_bytes is not None
+    seconds = groupby(link.down.opportunity_bytes.rows(), key=lambda row: int(row[0]))
+    return max(sum(size_bytes for _, size_bytes in each) for _, each in seconds) * 8 / 1e6

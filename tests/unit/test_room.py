@@ -52,8 +52,10 @@ def test_the_capture_holds_two_seconds_of_headers_at_the_fastest() -> None:
     assert 2 + 2 * segments * 192 / 1e6 <= sizes.ring_mb(LINK, MSS_BYTES) < 3 + 2 * segments * 192 / 1e6
     faster = down(rate_mbps=Steps.of([(0.0, 20.0), (1.0, 2000.0)]))
     assert sizes.ring_mb(faster, MSS_BYTES) > 50 * sizes.ring_mb(LINK, MSS_BYTES) / 2
-    followed = down(rate_mbps=None)  # delivery opportunities: their mean rate stands for all
-    assert sizes.ring_mb(followed, MSS_BYTES) == sizes.ring_mb(LINK, MSS_BYTES)
+    opportunities = [*((n / 100, 25_000.0) for n in range(100)), *((1 + n / 10, 2_500.0) for n in range(100))]
+    followed = down(rate_mbps=None, opportunity_bytes=Steps.of(opportunities), mean_rate_mbps=2.0)
+    assert sizes.ring_mb(followed, MSS_BYTES) == sizes.ring_mb(LINK, MSS_BYTES)  # 20 Mb/s in their first second
+    assert memory_mb(followed) > memory_mb(down(mean_rate_mbps=2.0, rate_mbps=2.0))
 
 
 def test_the_trace_holds_an_event_per_segment_and_per_sample_and_half_as_much_again() -> None:
