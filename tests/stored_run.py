@@ -15,6 +15,7 @@ from lab.judge.ack_stream import ack_stream
 from lab.runs.plan import MSS_BYTES
 from lab.schema.cca import load_ccas
 from lab.tables.digests import write_digests, write_with_digest
+from lab.tables.records import rivals_of
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import FORMAT
 from lab.tables.trial_json import Check, FlowJson, TrialJson
@@ -84,9 +85,17 @@ def change(run: Path, **parts: Any) -> None:
     if isinstance(trials, int) and trials < 100:
         changed = {"seeds": list(range(1, trials + 1))} | changed
     rewrite(run / "run.json", meta | changed)
-    own = {name: value for name, value in parts.get("scenario", {}).items() if name in ("profile", "duration_s")}
-    for file in run.glob("trials/*/trial.json") if own else ():
-        rewrite(file, json.loads(file.read_text()) | own)
+    scenario = parts.get("scenario", {})
+    own = {name: value for name, value in scenario.items() if name in ("profile", "duration_s")}
+    has_rivals = "rival" in scenario or any(0 < each.get("count", 0) < 100 for each in scenario.get("rivals", ()))
+    for file in run.glob("trials/*/trial.json") if own or has_rivals else ():
+        trial = json.loads(file.read_text())
+        first, *others = trial["flows"]
+        if has_rivals:
+            senders = rivals_of(scenario)
+            kept = [*others, *[first] * len(senders)][: len(senders)]
+            others = [flow | {"flow": 2 + at, "cca": senders[at]} for at, flow in enumerate(kept)]
+        rewrite(file, trial | own | {"flows": [first, *others]})
 
 
 def sign(file: Path) -> None:

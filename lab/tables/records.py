@@ -13,7 +13,7 @@ from lab.base.errors import field_error
 from lab.schema.cca import Colour, Label, LineStyle, Marker, Name
 from lab.schema.load import rule_of
 
-MOST_TRIALS = 100_000  # that of lab/schema/scenario.py
+MOST_TRIALS, MOST_FLOWS = 100_000, 64  # those of lab/schema/scenario.py
 
 
 class Stanza(TypedDict):
@@ -68,7 +68,7 @@ class RivalRecord(TypedDict):
     """Some downloads beside those under test."""
 
     cca: str
-    count: int
+    count: Annotated[int, Field(ge=1, le=MOST_FLOWS)]
     start_s: NotRequired[float]
 
 
@@ -95,6 +95,13 @@ def beside(scenario: ScenarioRecord) -> str:
     """Name what downloads beside those under test: its sender, or senders with their counts; empty: nothing does."""
     entries = (f"{entry['count']} {entry['cca']}" for entry in scenario.get("rivals", ()))
     return scenario.get("rival") or ", ".join(entries)
+
+
+def rivals_of(scenario: ScenarioRecord) -> list[str]:
+    """Return the sender of each download beside those under test, in their order."""
+    one = scenario.get("rival")
+    entries = [RivalRecord(cca=one, count=1)] if one else scenario.get("rivals", ())
+    return [entry["cca"] for entry in entries for _ in range(entry["count"])]
 
 
 class ProfileRecord(TypedDict, total=False):

@@ -11,7 +11,7 @@ from typing import Final, cast
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_folder
 from lab.schema.cca import cca_names
-from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
+from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require, rivals_of
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import AGAIN, Trial, read_json
 
@@ -115,6 +115,10 @@ class Run:
             yield "trial", trial.number, f"that of its folder: this is {own}"
         if (own := trial.meta["flows"][0]["cca"]) != trial.cca:
             yield "flows[0].cca", own, f"{trial.cca}, whose trial this is"
+        others, rivals = [flow["cca"] for flow in trial.meta["flows"][1:]], rivals_of(self.scenario)
+        if others != rivals:
+            shown, rule = (", ".join(each) or "none" for each in (others, rivals))
+            yield "rivals", shown, f"{rule}, as in run.json"
         seeds = self.meta["seeds"]
         if not 1 <= trial.number <= len(seeds):
             yield "trial", trial.number, f"from 1 to {len(seeds)}, as run.json has seeds"

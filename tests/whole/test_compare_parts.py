@@ -109,6 +109,7 @@ def test_two_downloads_that_shared_a_link_are_in_the_scorecard(compared: Compare
         meta = json.loads(file.read_text())
         first = meta["flows"][0] | {"throughput_mbps": 4.0 + meta["trial"]}
         rewrite(file, meta | {"flows": [first, first | {"flow": 2, "throughput_mbps": 2.0}]})
+    change(run, scenario={"rival": "search"})
     shared = replace(geo, link=replace(geo.link, rival="search"), stored=Stored.of(Run(run)))
     (row,) = (row for row in scorecard(comparison, [shared]) if row.section == "5.1.4")
     assert (row.state, row.seen) == ("in part", ["GEO, modelled: 5.5 and 2.0 Mb/s, 2 trials"])

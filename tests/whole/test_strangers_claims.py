@@ -119,6 +119,10 @@ def two_rivals(meta: dict[str, Any]) -> None:
     meta["flows"] += [meta["flows"][0] | {"flow": 2}, meta["flows"][0] | {"flow": 2}]
 
 
+def one_rival(meta: dict[str, Any]) -> None:
+    meta["flows"] += [meta["flows"][0] | {"flow": 2, "cca": "bbr"}]
+
+
 @pytest.mark.parametrize(
     ("edited", "rule"),
     [
@@ -127,6 +131,7 @@ def two_rivals(meta: dict[str, Any]) -> None:
         (two_rivals, "flows=1, 2, 2: must be flow 1, then the others in their order"),
         (lambda meta: meta.update(flows=[]), "flows=: must be flow 1, then"),
         (lambda meta: meta["flows"][0].update(cca="bbr"), "flows[0].cca=bbr: must be search, whose trial this is"),
+        (one_rival, "rivals=bbr: must be none, as in run.json"),
         (lambda meta: meta.update(backend="host"), "backend=host: must be virtual, as in run.json"),
         (lambda meta: meta.update(shaper="netem"), "shaper=netem: must be replay, as in run.json"),
         (lambda meta: meta.update(profile="leo"), "profile=leo: must be geo-small, as in run.json"),

@@ -156,6 +156,11 @@ def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text:
         ("name", "../../out", "name=../../out: must be 1 to 100 letters"),  # lab merge makes a folder of it
         ("scenario", {"trials": 10**9}, "scenario.trials=1000000000: must be less than or equal to 100000"),
         ("scenario", {"rivals": [{"cca": "cubic"}]}, "scenario.rivals.0.count="),
+        (
+            "scenario",
+            {"rivals": [{"cca": "bbr", "count": 10**9}]},
+            "count=1000000000: must be less than or equal to 64",
+        ),
         ("scenario", {"workload": {"model": "web"}}, "trial.json: workload=: must be given, as the scenario has one"),
         ("profile", {"recorded": 5}, "profile.recorded=5: must be a list"),
         ("profile", {"down": "fast"}, "profile.down=fast: must be a mapping"),
