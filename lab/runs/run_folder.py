@@ -154,5 +154,12 @@ def close(folder: Path, wall_s: float, complete: bool) -> None:
     link.replace(folder.parent / "latest")
 
 
+def set_attempted(folder: Path, trials: int) -> None:
+    """Store up to which number each trial of an incomplete run was run or has failed."""
+    meta = Run(folder).meta
+    if not meta["complete"]:
+        _write(folder, {**meta, "attempted": trials})
+
+
 def _write(folder: Path, meta: RunJson) -> None:
     write_with_digest(folder / "run.json", json.dumps(meta, indent=1).encode())

@@ -54,6 +54,7 @@ class Circumstances(TypedDict):
     world: Annotated[WorldJson, "the system around it"]
     host: Annotated[HostJson, "the machine that ran the command"]
     wall_s: NotRequired[Annotated[float, "wall time of all commands that ran it, without killed ones"]]
+    attempted: NotRequired[Annotated[int, "of a comparison: up to this number every trial was run or has failed"]]
 
 
 class RunJson(Requested, Circumstances):

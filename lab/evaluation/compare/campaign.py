@@ -140,6 +140,7 @@ def _run(
         lambda job: f"{job.experiment.name} {job.folder.name}" not in state.failures,
     )
     for run in executed.runs:
+        run_folder.set_attempted(run.folder, trials)
         for line in run.failures:
             name, _, reason = line.partition(": ")
             state.failures[f"{run.experiment.name} {name}"] = reason

@@ -115,14 +115,16 @@ def _tested(stored: Stored, found: Values, measure: Measure, plan: Looks) -> lis
 def attempted(stored: Stored) -> int:
     """Return up to which number every trial was run or has failed: a look is taken when all its trials are.
 
-    Senders take turns: what is missing below the last stored trial of each sender has failed.
+    A campaign stores it after each look. Within one, senders take turns: what is missing below the last stored trial of
+    each sender has failed.
     """
+    trials = len(stored.run.meta["seeds"])
     if stored.run.complete:
-        return len(stored.run.meta["seeds"])
+        return trials
     last: dict[str, int] = {}
     for trial in stored.run.trials:
         last[trial.cca] = max(trial.number, last.get(trial.cca, 0))
-    return min(last.values(), default=0)
+    return min(max(stored.run.meta.get("attempted", 0), min(last.values(), default=0)), trials)
 
 
 def digest_of(found: Sequence[LinkResult]) -> str:
