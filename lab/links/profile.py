@@ -70,7 +70,7 @@ class Way(Strict):
     delay_ms: Delay | None = None
     loss_pct: Percent = 0.0
     buffer_bytes: BufferBytes | None = None
-    buffer_bdps: Positive | None = None  # of the nominal rate and the base RTT
+    buffer_bdps: Positive | None = None  # of the nominal rate and RTT
     queue: Queue = queue("bfifo")
     frames: Frames | None = None
 
