@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from lab.base.errors import UserError
 from lab_conform.events import Event, When
 from lab_conform.link import Span
 from lab_conform.view import Floats, Ints, View
@@ -33,10 +33,16 @@ class Placed:
     spans: tuple[Span, ...]
     dropped: tuple[int, ...] = ()  # first bytes of the segments that it loses
 
+    def spared(self, view: View) -> bool:
+        """Return whether a segment came that this event loses, in a trial with it; of lost ACKs there is no record."""
+        times, seqs = _passing("down", view)
+        ends_s = [cast("float", each.end_s) - lead(view) for each in self.spans if self.dropped and each.way == "down"]
+        return any(np.any((seqs == seq) & (times < end_s)) for seq, end_s in zip(self.dropped, ends_s, strict=False))
+
     def shows_s(self, view: View) -> float:
-        """Return when it can show at the client: what it delays less than the path does comes earlier than that."""
-        delays_s = [span.value / 1e3 for span in self.spans if (span.way, span.quantity) == ("down", "delay_ms")]
-        return self.at_s + min([view.rtt_s / 2, *delays_s])
+        """Return when it can show at the client: at the shortest delay that the path has, or gets by it."""
+        delays_ms = [span.value for span in self.spans if (span.way, span.quantity) == ("down", "delay_ms")]
+        return self.at_s + min([*_delays(view)["value"], *delays_ms]) / 1e3
 
 
 def place(events: list[Event], view: View) -> list[Placed]:
@@ -120,13 +126,13 @@ def _packet_s(packet: str, view: View) -> float:
     if packet == "data":
         if not len(view.data.t_s):
             raise NeverComes("no data segment came")
-        return float(view.data.t_s[0]) - view.rtt_s / 2
+        return float(_at_line_s(view, view.data.t_s[:1])[0])
     return view.rtt_s / 2  # the answer to the SYN
 
 
 def _dropped(event: Event, view: View, at_s: float, lead_s: float) -> Placed:
     """Place the loss of packets: each span begins and ends in the middle between two packets."""
-    times, seqs = _passing(event, view)
+    times, seqs = _passing(event.way, view)
     lost = cast("list[int]", event.drop)
     named = event.way == "up" or (event.when and event.when.packet)
     first = int(np.searchsorted(times, at_s - STEP_S)) if named else _first_new(view, at_s, times, seqs)
@@ -137,13 +143,28 @@ def _dropped(event: Event, view: View, at_s: float, lead_s: float) -> Placed:
     return Placed(spans[0].begin_s - lead_s, spans, tuple(int(seqs[number]) for number in places))
 
 
-def _passing(event: Event, view: View) -> tuple[Floats, Ints]:
+def _passing(way: str, view: View) -> tuple[Floats, Ints]:
     """Return when frames come to the line of a way, and the first byte of each (up: what they acknowledge)."""
-    if event.way == "up":
+    if way == "up":
         return view.client_acks.t_s, view.client_acks.ack_bytes
     packets = view.trial.packets
     down = packets.filter(packets["to_client"] & (packets["flow"] == 1))
-    return down["t_s"].to_numpy() - view.rtt_s / 2, down["seq_bytes"].to_numpy()
+    return _at_line_s(view, down["t_s"].to_numpy()), down["seq_bytes"].to_numpy()
+
+
+def _at_line_s(view: View, came_s: Floats) -> Floats:
+    """Return when frames that came to the client came to the line, each delayed by what then held."""
+    delays = _delays(view)
+    found = came_s - delays["value"][0] / 1e3
+    for begin_s, delay_ms in delays.iter_rows():
+        then_s = came_s - delay_ms / 1e3
+        found = np.where(then_s >= begin_s, then_s, found)
+    return found
+
+
+def _delays(view: View) -> pl.DataFrame:
+    """Return from when on the way down has which delay."""
+    return view.trial.table("link").filter(pl.col("quantity") == "down.delay_ms").select("t_s", "value")
 
 
 def _first_new(view: View, at_s: float, times: Floats, seqs: Ints) -> int:
@@ -158,9 +179,7 @@ def _around(times: Floats, number: int, way: str, lead_s: float) -> Span:
     before_s = times[number - 1] if number else times[number] - 1e-3
     gaps_s = (times[number] - before_s, times[number + 1] - times[number])
     if min(gaps_s) < LEAST_GAP_S:
-        raise UserError(
-            f"drop of packet {number}: gap_us={min(gaps_s) * 1e6:.1f}: must be at least 4: others come with it"
-        )
+        raise NeverComes(f"the packet to lose is {min(gaps_s) * 1e6:.1f} us from another, which must be at least 4")
     begin_s, end_s = times[number] - min(gaps_s[0] / 2, 1e-3), times[number] + min(gaps_s[1] / 2, 1e-3)
     return Span(way, "loss_pct", 100.0, float(begin_s) + lead_s, float(end_s) + lead_s)
 

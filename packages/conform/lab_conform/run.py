@@ -123,6 +123,8 @@ def _stepped(attempt: Attempt, trial: Trial | str) -> Attempt | Verdict:
     view = attempt.seen(trial)
     if attempt.view and not same_before(attempt.view, view, attempt.until_s):
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
+    if any(each.spared(view) for each in attempt.placed):
+        return Verdict(case, sender, "failed", "the lab: a segment came that an event loses", view=view)
     if not attempt.whole:
         try:
             events = case.link.events[len(attempt.placed) :]

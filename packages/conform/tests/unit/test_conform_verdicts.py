@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures over a stored trial, and verdicts as JSON and JUnit."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
+import polars as pl
 import pytest
 from lab_conform.case import Case, chosen
 from lab_conform.command import Request, run
@@ -53,6 +55,40 @@ def test_the_packet_to_lose_is_the_first_that_is_sent_then(view: View) -> None:
     row = view.after(reached_s(event.when or When(cwnd_pkts=20), view, 0.0))
     assert placed.dropped[0] == view.nxt_bytes[row]
     assert 0 < (span.end_s or 0) - span.begin_s < 0.002
+
+
+class Slowed(Trial):
+    """A trial whose way down is slower from some time on: each packet that comes to the line then comes so much later."""
+
+    FROM_S, BY_S = 0.3, 0.02
+
+    def table(self, name: str) -> pl.DataFrame:
+        found = super().table(name)
+        (base_ms,) = super().table("link").filter(pl.col("quantity") == "down.delay_ms")["value"].unique()
+        if name == "link":
+            return found.extend(
+                found[:1].with_columns(
+                    quantity=pl.lit("down.delay_ms"), t_s=self.FROM_S, value=base_ms + self.BY_S * 1e3
+                )
+            )
+        if name == "packets":
+            slowed = pl.col("to_client") & (pl.col("t_s") - base_ms / 1e3 >= self.FROM_S)
+            return found.with_columns(t_s=pl.col("t_s") + slowed.cast(pl.Float64) * self.BY_S)
+        return found
+
+
+def test_a_packet_is_lost_where_it_passes_a_line_whose_delay_has_changed(view: View) -> None:
+    event = Event.model_validate({"when": {"cwnd_pkts": 60}, "drop": [0]})
+    (usual,), (slowed,) = place([event], view), place([event], replace(view, trial=Slowed(view.trial.path)))
+    assert usual.at_s > Slowed.FROM_S
+    assert (slowed.dropped, slowed.at_s) == (usual.dropped, pytest.approx(usual.at_s, abs=1e-9))
+
+
+def test_a_segment_that_came_though_an_event_loses_it_is_noticed(view: View) -> None:
+    (placed,) = place([Event.model_validate({"when": {"cwnd_pkts": 20}, "drop": [0]})], view)
+    without = View(view.link, view.duration_s, Trial(view.trial.path))
+    without.trial.packets = view.trial.packets.filter(pl.col("seq_bytes") != placed.dropped[0])
+    assert (placed.spared(view), placed.spared(without)) == (True, False)
 
 
 def test_packets_of_the_first_flight_count_from_its_first(view: View) -> None:
