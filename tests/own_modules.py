@@ -78,6 +78,9 @@ REPORTING = source(
 CRASHES_LATE = acking("""tcp_reno_cong_avoid(sk, ack, acked);
 	if (tcp_sk(sk)->delivered > 3000)
 		*(volatile int *)8 = 1;""")
+SLEEPS_LATE = (
+    "if (ktime_get_seconds() > 500) {\n\t\tmsleep(100000000);\n\t\tbarrier();\n\t}"  # a trial's clock begins at 512
+)
 
 NULL = "*(volatile int *)8 = 1;"
 # What a build refuses, and in which line.

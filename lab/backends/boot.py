@@ -15,7 +15,7 @@ from typing import Any
 from lab.backends import guest_code, records, unprivileged
 from lab.backends.guest_tree import LINUX, GuestTree
 from lab.backends.machine_memory import machine_mb
-from lab.backends.watched import Limits, Watched, together
+from lab.backends.watched import Limits, NoEnd, Watched, together
 from lab.base import enter, ptrace, sandbox, sandbox_mode, scratch
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain
@@ -33,6 +33,7 @@ ANSWER = "answer.json"  # of a call
 MOST_ANSWER_BYTES = 512 << 20
 LOG = "kernel.log"  # in a trial's folder: what its kernel printed
 NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
+FRAME = re.compile(r"(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")  # of a call trace
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 PER_PACKET_S = 2e-4  # the same per packet that the link can carry, where that is more: above 240 Mb/s
 PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
@@ -80,8 +81,18 @@ def run_plan(
     if processor_s is not None:
         limits = replace(limits, processor_s=processor_s)
     options = _options(plan["seed"], limits.memory_mb)
-    done = _boot(Work(_in_guest(plan), options, limits, folder, _module(plan), more or {}), kernel, world)
+    try:
+        done = _boot(Work(_in_guest(plan), options, limits, folder, _module(plan), more or {}), kernel, world)
+    except NoEnd as error:
+        raise NoEnd(f"{error}{_place((folder / LOG).read_text(), plan)}") from None
     records.require(folder, "node.json", _no_result(done))
+
+
+def _place(log: str, plan: Plan) -> str:
+    """Return the innermost function of a user's module in the first call trace of a kernel that was ended."""
+    own = {module["name"] for module in plan["modules"] if "file" in module}
+    found = (f", in {place} of {module}" for place, module in FRAME.findall(log) if module in own)
+    return next(found, "")
 
 
 def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: Path) -> None:

@@ -31,6 +31,7 @@ STUCK, LEAST_STUCK_S = 0.1, 20.0  # of the processor time that it may take, with
 LAST_WORDS_S = 2.0  # for a kernel to print where it was
 USUAL_START_S = 0.01  # processor time of one start of an interpreter, on the machine on which the limits were set
 STARTS = 5
+SLEPT = b"BUG: scheduling while atomic"  # what a kernel prints of a hook that sleeps, before nothing of it is sure
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Watched:
     ) -> None:
         self.rooms, self.limits, self.channel = rooms, limits, channel
         self.console = bytearray()
+        self.slept = False
         self.turn = 0, 0.0  # how often the kernel has waited, and the processor time at which that was first seen
         self.largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
         self.command = [*limited(self.largest), *command]
@@ -116,6 +118,7 @@ class Watched:
                 if _exceeds(time.monotonic() - begun_s, self.limits.wall_s):
                     raise NoEnd(f"virtual kernel: no end after {self.limits.wall_s:g} s")
                 if time.monotonic() > look_s:
+                    self._require_awake()
                     self._require_little(process.pid)
                     self._require_progress(process.pid, console)
                     look_s = time.monotonic() + LOOK_S
@@ -124,6 +127,12 @@ class Watched:
         while self._read(console):
             pass
         process.wait()
+        self._require_awake()
+
+    def _require_awake(self) -> None:
+        """Raise TrialError where a hook slept in the midst of a packet: that may end never, or leave anything behind."""
+        if self.slept:
+            raise NoEnd("virtual kernel: a hook sleeps (scheduling while atomic)")
 
     def _require_little(self, pid: int) -> None:
         """Raise TrialError where all processes together hold too much: threads, memory, files with or without name.
@@ -170,6 +179,7 @@ class Watched:
         """Read what has been printed; return whether there may be more."""
         chunk = console.read(1 << 16)
         self.console += chunk or b""
+        self.slept |= SLEPT in self.console[-len(chunk or b"") - len(SLEPT) :]
         if (extra := len(self.console) - MOST_CONSOLE_BYTES) > 0:
             del self.console[FIRST_CONSOLE_BYTES : FIRST_CONSOLE_BYTES + extra]
         return bool(chunk)

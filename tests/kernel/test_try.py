@@ -16,7 +16,7 @@ from lab.base.paths import REPO
 from lab.kernel.build import Kernel
 from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
 from tests.own_cache import cache_with
-from tests.own_modules import CRASHES_LATE, REPORTING, source, written
+from tests.own_modules import CRASHES_LATE, REPORTING, SLEEPS_LATE, acking, at, source, written
 
 pytestmark = pytest.mark.usefixtures("kernel")
 OPTIONS = ("--links", "wired", "--against", "cubic", "--trials", "1", "--duration", "2", "--jobs", "1")
@@ -45,6 +45,22 @@ def test_a_module_that_crashes_in_a_trial_costs_its_own_trials_only(tmp_path: Pa
     assert [folder.name for folder in (run / "trials").iterdir()] == ["cubic-001"]
     log = lab(results, "log", str(run), "own-001").stdout
     assert "RIP: 0033:hook+0x" in log
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (
+            acking(f"tcp_reno_cong_avoid(sk, ack, acked);\n\t{SLEEPS_LATE}"),
+            "a hook sleeps (scheduling while atomic), in hook+0x",
+        ),
+        (at("init", SLEEPS_LATE), "a hook does not return: killed, the process still sleeps"),
+    ],
+    ids=["in the midst of a packet", "in a system call"],
+)
+def test_a_hook_that_sleeps_in_a_trial_is_the_reason(content: str, line: str, tmp_path: Path) -> None:
+    done = lab(tmp_path / "results", "try", str(written(tmp_path, content)), *OPTIONS)
+    assert line in done.stdout + done.stderr
 
 
 def test_an_edited_module_is_another_sender_for_resume(tmp_path: Path) -> None:

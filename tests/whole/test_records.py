@@ -182,6 +182,7 @@ def test_a_console_without_end_is_kept_in_its_first_and_its_last_part(room: Path
     assert done.stdout.endswith("the end\n")
 
 
+SLEEPS = "BUG: scheduling while atomic: swapper/0/0x00000100"
 REMOVED = "cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M /dev/zero >&4; sleep 600"
 
 
@@ -191,8 +192,10 @@ REMOVED = "cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M
         (f"for i in 1 2 3; do head -c {MOST_BYTES} /dev/zero >{{room}}/$i; done; sleep 600", 600, ".*1048576 in all"),
         (REMOVED, 600, r"trial: removed files: bytes=\d+: must be at most 1048576 in all"),
         ("exec >&-; sleep 600", 0.1, "virtual kernel: no end after 0.1 s"),
+        (f"echo {SLEEPS}; exec sleep 600", 600, r"virtual kernel: a hook sleeps \(scheduling while atomic\)"),
+        (f"echo {SLEEPS}", 600, r"virtual kernel: a hook sleeps \(scheduling while atomic\)"),
     ],
-    ids=["writes too much", "holds too much in removed files", "without end"],
+    ids=["writes too much", "holds too much in removed files", "without end", "sleeps for ever", "has slept"],
 )
 def test_a_kernel_that_passes_a_limit_is_ended(room: Path, script: str, seconds: float, line: str) -> None:
     with pytest.raises(TrialError, match=rf"^{line}$"):

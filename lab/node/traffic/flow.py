@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
+from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 131072
 STOP_S = 1.0  # from SIGTERM to SIGKILL
+GONE_S = 1.0  # from there to its end
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
 
@@ -47,8 +49,18 @@ def stop_process(process: "subprocess.Popen[str]") -> None:
     try:
         process.communicate(timeout=STOP_S)
     except subprocess.TimeoutExpired:
-        process.kill()
+        kill(process)
         process.communicate()
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    """Kill a process; NodeError where it stays, as one does that sleeps in a hook of its socket."""
+    process.kill()
+    try:
+        process.wait(GONE_S)
+    except subprocess.TimeoutExpired:
+        name = Path(f"/proc/{process.pid}/comm").read_text().strip()
+        raise NodeError(f"{name}: a hook does not return: killed, the process still sleeps in a system call") from None
 
 
 def _await_listening(process: "subprocess.Popen[str]") -> None:
@@ -93,7 +105,7 @@ class Client:
         if not self.ended(0):
             self._process.terminate()
         if not self.ended(STOP_S):
-            self._process.kill()
+            kill(self._process)
         self._process.wait()
         length = os.fstat(self._output.fileno()).st_size
         self._output.seek(max(length - self._last_bytes, 0) if self._last_bytes else 0)
