@@ -162,7 +162,7 @@ def _load(file: Path, taken: Collection[Look]) -> dict[str, Cca]:
     ccas = {}
     for name, stanza in stanzas.items():
         look = {} if "marker" in stanza else next(free)
-        ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels, file), **stanza}, file)
+        ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels, file), **stanza}, file, name)
     return ccas
 
 

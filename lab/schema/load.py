@@ -76,12 +76,12 @@ def _parsed(text: str) -> Any:
     return load_text(text)
 
 
-def parse(model: type[Model], content: Any, file: Path) -> Model:
-    """Check the content of a file against its model; Faults has a line for each wrong field."""
+def parse(model: type[Model], content: Any, file: Path, *within: str) -> Model:
+    """Check the content of a file, or what it has within a field; Faults has a line for each wrong field."""
     try:
         return model.model_validate(content)
     except ValidationError as errors:
-        raise Faults(_refusal(file, error) for _, error in _one_each(content, errors)) from None
+        raise Faults(_refusal(file, error, *within) for _, error in _one_each(content, errors)) from None
 
 
 def faults_of(model: type[BaseModel], content: Any, file: Path) -> tuple[list[UserError], Any]:
@@ -149,11 +149,12 @@ def nested(errors: ValidationError) -> PydanticCustomError:
     return PydanticCustomError("nested", "{inner}", {"inner": inner})
 
 
-def _refusal(file: Path, error: Any) -> UserError:
+def _refusal(file: Path, error: Any, *within: str) -> UserError:
     if error["type"] == "nested":
         inner = error["ctx"]["inner"]
         error = {**inner, "loc": (*error["loc"], *inner["loc"])}
-    field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(UNNAMED)) or "content"
+    place = (*within, *error["loc"])
+    field = ".".join(str(part) for part in place if not str(part).startswith(UNNAMED)) or "content"
     value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)
     return field_error(shown(file), field, value, rule_of(error))
 

@@ -135,9 +135,11 @@ MISSPELT = "two: {label: y, algorithm: cubic, slow_start_exit: hystrat}\n"
     [
         (STANZA.format(name="two", look=LOOK), r"marker=o: must be another marker or line style: one has the same"),
         (MISSPELT, r"slow_start_exit=hystrat: must be a cause that has an exit_label: loss$"),
+        (STANZA.format(name="two", look=", params: {gain: high}"), r"params\.gain=high: must be a valid integer$"),
+        (STANZA.format(name="two", look=", colour: red"), r"colour=red: must be a colour such as #0072B2$"),
     ],
 )
-def test_two_senders_that_look_alike_and_a_misspelt_exit_cause_are_refused(
+def test_a_sender_with_a_wrong_field_or_the_look_of_another_is_refused_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str, line: str
 ) -> None:
     ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=LOOK) + second)
