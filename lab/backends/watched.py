@@ -130,7 +130,7 @@ class Watched:
         self._require_awake()
 
     def _require_awake(self) -> None:
-        """Raise TrialError where a hook slept in the midst of a packet: that may end never, or leave anything behind."""
+        """Raise TrialError where a hook slept in the midst of a packet: it may never end, or leave anything behind."""
         if self.slept:
             raise NoEnd("virtual kernel: a hook sleeps (scheduling while atomic)")
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from lab_conform.events import Event, When
 from lab_conform.link import Span
-from lab_conform.view import Floats, Ints, View
+from lab_conform.view import REDUCING, Floats, Ints, View
 
-REDUCING = ("recovery", "loss", "cwr")
 STEP_S = 2e-6  # within which a step of a series begins
 LEAST_GAP_S = 4e-6  # between two packets of which one is lost: the kernel's steps are of a microsecond
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lab.tables.stored_trial import FLOW, Trial
 from lab_conform.events import Link
 
+REDUCING = ("recovery", "loss", "cwr")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -87,6 +88,18 @@ class View:
         """Return each change of the congestion state."""
         rows = self.trial.ca_states.filter(pl.col("flow") == FLOW)
         return list(zip(rows["t_s"].to_list(), rows["state"].to_list(), strict=True))
+
+    @cached_property
+    def reductions_s(self) -> list[float]:
+        """Return when a loss, a mark or a timeout lowered the threshold; a segment that is lost again does not."""
+        found: list[float] = []
+        lost_bytes = -1  # at the last timeout, the first byte that was not acknowledged
+        for t_s, state in self.states:
+            una_bytes = int(self.una_bytes[min(self.after(t_s), len(self.una_bytes) - 1)])
+            if state in REDUCING and not (state == "loss" and una_bytes == lost_bytes):
+                found.append(t_s)
+            lost_bytes = una_bytes if state == "loss" else lost_bytes
+        return found
 
     @cached_property
     def repeats_s(self) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 from lab_conform.measures.recovery import _reduced
 from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.measures.window import opened_s
-from lab_conform.view import Floats, View
+from lab_conform.view import REDUCING, Floats, View
 
 C, BETA = 0.4, 0.7
 ALPHA = 3 * (1 - BETA) / (1 + BETA)
@@ -69,7 +69,7 @@ def _epoch(view: View, number: int, prior: float) -> tuple[Floats, Floats, float
     """Return times and windows of an epoch, K and W_max."""
     before_pkts = float(view.cwnd_pkts[_reduced(view, number)])
     begin_s = opened_s(view, number)
-    ends = [t_s for t_s, state in view.states if state in ("recovery", "loss", "cwr") and t_s > begin_s]
+    ends = [t_s for t_s, state in view.states if state in REDUCING and t_s > begin_s]
     rows = slice(view.after(begin_s) + 1, view.after(ends[0]) if ends else len(view.t_s))
     t_s, cwnd_pkts = view.t_s[rows] - begin_s, view.cwnd_pkts[rows]
     if len(t_s) < 2:

@@ -4,10 +4,9 @@
 import numpy as np
 
 from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.measures.window import opened_s
+from lab_conform.measures.window import opened_s, reduced_s
 from lab_conform.view import View
 
-REDUCING = ("recovery", "loss", "cwr")
 LEAST_THRESHOLD_PKTS = 2  # RFC 5681, equation (4)
 
 
@@ -42,7 +41,7 @@ def window_at_open_pkts(view: View, number: int = 1) -> float:
 
 def reductions(view: View) -> float:
     """Return how often a loss, a mark or a timeout lowered the threshold."""
-    return float(sum(1 for _, state in view.states if state in REDUCING))
+    return float(len(view.reductions_s))
 
 
 def recoveries(view: View) -> float:
@@ -110,12 +109,6 @@ def undone_window_ratio(view: View, event: int = 0, plus_rtts: float = 4.0) -> f
     return float(view.cwnd_pkts[after] / view.cwnd_pkts[before])
 
 
-def undone_threshold(view: View, event: int = 0, plus_rtts: float = 4.0) -> str:
-    """Return whether the threshold some round trips after an event is what it was: `same` or `lower`."""
-    before, after = _around(view, event, plus_rtts)
-    return "same" if view.ssthresh_pkts[after] == view.ssthresh_pkts[before] else "lower"
-
-
 def _around(view: View, event: int, plus_rtts: float) -> tuple[int, int]:
     before = max(view.after(view.events_s[event]) - 1, 0)
     after = view.after(view.events_s[event] + plus_rtts * view.rtt_s)
@@ -126,10 +119,7 @@ def _around(view: View, event: int, plus_rtts: float) -> tuple[int, int]:
 
 def _reduced(view: View, number: int) -> int:
     """Return the row of the last ACK before the threshold is another, or at which it changes."""
-    times = [t_s for t_s, state in view.states if state in REDUCING]
-    if len(times) < number:
-        raise Unmeasured(f"the window is reduced {len(times)} times, not {number}")
-    row = int(np.searchsorted(view.t_s, times[number - 1] + 1e-7)) - 1
+    row = int(np.searchsorted(view.t_s, reduced_s(view, number) + 1e-7)) - 1
     if row + 1 >= len(view.t_s):
         raise Unmeasured("no ACK comes after the reduction")
     return max(row, 0)

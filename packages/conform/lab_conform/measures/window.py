@@ -148,12 +148,17 @@ def threshold_before_loss(view: View) -> str:
     return "none" if np.isinf(view.ssthresh_pkts[row]) else "set"
 
 
+def reduced_s(view: View, number: int) -> float:
+    """Return when a loss, a mark or a timeout lowers the threshold, counted from 1."""
+    if len(view.reductions_s) < number:
+        raise Unmeasured(f"the window is reduced {len(view.reductions_s)} times, not {number}")
+    return view.reductions_s[number - 1]
+
+
 def opened_s(view: View, number: int) -> float:
     """Return when the state becomes open again after the reduction of a number, counted from 1."""
-    begun = [n for n, (_, state) in enumerate(view.states) if state in ("recovery", "loss", "cwr")]
-    if len(begun) < number:
-        raise Unmeasured(f"the window is reduced {len(begun)} times, not {number}")
-    opened = [t_s for t_s, state in view.states[begun[number - 1] :] if state == "open"]
+    begun_s = reduced_s(view, number)
+    opened = [t_s for t_s, state in view.states if state == "open" and t_s >= begun_s]
     if not opened:
         raise Unmeasured("recovery never ends")
     return opened[0]

@@ -58,7 +58,7 @@ def test_the_packet_to_lose_is_the_first_that_is_sent_then(view: View) -> None:
 
 
 class Slowed(Trial):
-    """A trial whose way down is slower from some time on: each packet that comes to the line then comes so much later."""
+    """A trial whose way down is slower from some time on: what comes to the line then comes so much later."""
 
     FROM_S, BY_S = 0.3, 0.02
 
@@ -89,6 +89,15 @@ def test_a_segment_that_came_though_an_event_loses_it_is_noticed(view: View) -> 
     without = View(view.link, view.duration_s, Trial(view.trial.path))
     without.trial.packets = view.trial.packets.filter(pl.col("seq_bytes") != placed.dropped[0])
     assert (placed.spared(view), placed.spared(without)) == (True, False)
+
+
+def test_a_second_timeout_of_the_same_segment_is_no_reduction(view: View) -> None:
+    silent_s = float(view.t_s[100]) + 1e-6
+    twice = [(0.0, "open"), (silent_s, "loss"), (silent_s + 1e-7, "loss"), (float(view.t_s[300]), "loss")]
+    changed = View(view.link, view.duration_s, view.trial)
+    vars(changed)["states"] = twice
+    assert changed.reductions_s == [silent_s, view.t_s[300]]
+    assert MEASURES["reductions"](changed) == 2
 
 
 def test_packets_of_the_first_flight_count_from_its_first(view: View) -> None:
