@@ -116,7 +116,7 @@ def signal_the_capture(number: int) -> None:
 
 def set_the_date() -> None:
     """Set the date a little on."""
-    time.clock_settime(time.CLOCK_REALTIME, time.time() + 0.02)
+    time.clock_settime(time.CLOCK_REALTIME, time.time() + 0.005)
 
 
 # When, and what: late, so that what came until then would do as a download.
