@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 from select import select
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.node.net.namespace import entered
 from lab.node.system.tools import NodeError
@@ -53,7 +53,7 @@ def stop_process(process: "subprocess.Popen[str]") -> None:
         process.communicate()
 
 
-def kill(process: "subprocess.Popen[str]") -> None:
+def kill(process: "subprocess.Popen[Any]") -> None:
     """Kill a process; NodeError where it stays, as one does that sleeps in a hook of its socket."""
     process.kill()
     try:

@@ -41,7 +41,7 @@ class Placed:
     def shows_s(self, view: View) -> float:
         """Return when it can show at the client: at the shortest delay that the path has, or gets by it."""
         delays_ms = [span.value for span in self.spans if (span.way, span.quantity) == ("down", "delay_ms")]
-        return self.at_s + min([*_delays(view)["value"], *delays_ms]) / 1e3
+        return self.at_s + float(min([*_delays(view)["value"], *delays_ms])) / 1e3
 
 
 def place(events: list[Event], view: View) -> list[Placed]:
@@ -154,7 +154,7 @@ def _passing(way: str, view: View) -> tuple[Floats, Ints]:
 def _at_line_s(view: View, came_s: Floats) -> Floats:
     """Return when frames that came to the client came to the line, each delayed by what then held."""
     delays = _delays(view)
-    found = came_s - delays["value"][0] / 1e3
+    found: Floats = came_s - delays["value"][0] / 1e3
     for begin_s, delay_ms in delays.iter_rows():
         then_s = came_s - delay_ms / 1e3
         found = np.where(then_s >= begin_s, then_s, found)

@@ -80,6 +80,19 @@ def test_the_threshold_after_a_loss_is_at_most_half(case: str, lowered: str, out
     assert verdict.outcome == outcome
 
 
+@pytest.mark.parametrize(("floor", "outcome"), [("2U", "passed"), ("1U", "failed")])
+def test_a_sender_without_the_floor_of_two_segments_fails(floor: str, outcome: str, tmp_path: Path) -> None:
+    source = (REPO / "packages/conform/mutants/reno.c").read_text()
+    (tmp_path / "mine.c").write_text(source.replace("cwnd >> 1, 2U", f"cwnd >> 1, {floor}"))
+    (verdict,) = run(Request(str(tmp_path / "mine.c"), case="rfc5681-6928/threshold-least"), QUIET)
+    assert verdict.outcome == outcome
+
+
+def test_a_packet_behind_a_longer_delay_is_lost() -> None:
+    (verdict,) = run(Request("hystartpp", case="rfc9406/loss-ends-it"), QUIET)
+    assert verdict.outcome == "passed", verdict.reason
+
+
 def test_a_source_that_does_not_build_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.c").write_text("int x = ;\n")
     with pytest.raises(UserError, match=r"mine\.c"):
