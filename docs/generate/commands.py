@@ -4,6 +4,7 @@
 import click
 import typer.main
 from typer.cli import get_docs_for_click
+from typer.core import TyperGroup
 
 from lab.commands.cli import app
 
@@ -11,12 +12,14 @@ HEAD = """# Commands
 
 `lab COMMAND --help` prints what stands here; the [quick start](index.md#the-lab-command) shows how to call `lab`. An
 error that a user can cause is one line, with exit status 2. Ctrl-C ends with 130, SIGTERM with
-143; what was stored by then is whole.
+143, a closed terminal with 129; what was stored by then is whole.
 """
 
 
 def page() -> str:
     """Return the page as Markdown: Typer's own reference below our head."""
     command = typer.main.get_command(app)
+    assert isinstance(command, TyperGroup)
+    del command.commands["cca"]  # the older name of `lab senders`
     text = get_docs_for_click(obj=command, ctx=click.Context(command, info_name="lab"), name="lab")
     return HEAD + text.partition("\n")[2]
