@@ -42,6 +42,11 @@ class Page:
     trials: int
     browsed: Browsed
 
+    @property
+    def has_published(self) -> bool:
+        """Return whether a table has rows of a paper."""
+        return any(row.published for table in self.tables for group in table.groups for row in group.rows)
+
 
 def render(page: Page) -> str:
     """Return the page as HTML."""

@@ -24,7 +24,10 @@ KINDS = ("table ", "figure ")  # before a number, in the name of a place
 
 
 def verify(names: Sequence[str], table: str | None, console: Console) -> None:
-    """Print the claims of some scenarios, or of all; a claim that differs is a result, not a failure."""
+    """Print the claims of some scenarios, or of all; a claim that differs is a result, not a failure.
+
+    Exit status 1 where no run is stored, or one cannot be read.
+    """
     stems = [Path(name).stem if name.endswith(".yml") else name for name in names]
     claims, notes, faults = claims_of(paths.results(), stems)
     chosen = _chosen(claims, stems, table)
@@ -32,7 +35,7 @@ def verify(names: Sequence[str], table: str | None, console: Console) -> None:
     if not any((paths.results() / name / LATEST).exists() for name in having_claims):
         for line in not_run(having_claims, console.width):  # nothing to compare, and nothing to count
             say(console, line)
-        return
+        raise typer.Exit(1)
     for text in lines(chosen, console.width):
         console.print(text, soft_wrap=True)
     below = (*reasons(chosen, console.width), *counted(chosen, console.width), *clocks(chosen), *notes)

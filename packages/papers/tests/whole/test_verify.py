@@ -182,12 +182,15 @@ def test_without_any_run_the_scenarios_that_could_run_are_named() -> None:
     ]
 
 
-def test_without_any_run_there_is_a_command_and_nothing_is_counted(
-    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_any_run_there_is_a_command_exit_status_1_and_nothing_is_counted(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert stored.exists()
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "nothing"))
-    assert printed().splitlines() == ["not run yet: mine", "run them: lab reproduce mine"]
+    with pytest.raises(typer.Exit) as end:
+        verify([], None, Console(width=300))
+    assert end.value.exit_code == 1
+    assert capsys.readouterr().out.splitlines() == ["not run yet: mine", "run them: lab reproduce mine"]
 
 
 @pytest.mark.parametrize("verdict", STATUSES)
