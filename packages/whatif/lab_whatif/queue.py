@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bottleneck's buffer and what it drops, by the queue that packets next to a loss found."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +19,7 @@ NEAR_END, MOST_ELSEWHERE = 0.75, 0.25  # of the largest queue, where a tail drop
 # most below, where others get in. At the sender a capture shows together what one ACK covers.
 END_PKTS, END_SHARE, LEAST_AT_END, TOGETHER_PCT = 2, 0.05, 0.5, 95
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
+CHANCE_SDS = 2  # standard deviations by which more is lost in the queue than random loss alone would lose there
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
 Kind = Literal["tail", "threshold", "at least"]
@@ -101,19 +103,24 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float
     hidden_bytes = int((together - 1) * down.frame_bytes.max())
     if not len(full):
         return Buffer("at least", most, most, None, random_pct, *lost, hidden_bytes)
+    every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))
+    everywhere = Buffer("at least", most, most, None, every_pct, *lost, hidden_bytes)  # at random, or an AQM's
+    by_chance = random_pct / 100 * (float((~at_low).sum()) + float(full.sum()))
+    if float(full.sum()) <= by_chance + CHANCE_SDS * math.sqrt(by_chance):
+        return everywhere
     level = int(levels[0])
     above = queued > level
     dropped = float(full[levels >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
-    is_tail = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
-    elsewhere = float(full[levels < NEAR_END * most].sum()) > MOST_ELSEWHERE * float(full.sum())
     within = max(END_PKTS * together * float(down.frame_bytes.max()) + grain_bytes, END_SHARE * most) + jitter_bytes
-    elsewhere = elsewhere or float(full[levels >= most - within].sum()) < LEAST_AT_END * float(full.sum())
-    if is_tail and not elsewhere:
+    near_share, end_share = (
+        float(full[levels >= least].sum() / full.sum()) for least in (NEAR_END * most, most - within)
+    )
+    is_first = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
+    if end_share >= LEAST_AT_END and near_share >= 1 - MOST_ELSEWHERE and (is_first or end_share >= 1 - MOST_ELSEWHERE):
         return Buffer("tail", int(levels.max()), most, None, random_pct, *lost, hidden_bytes)
-    if is_tail or share < LEAST_DROP_PCT:  # losses at any queue: at random, or an AQM's
-        every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))
-        return Buffer("at least", most, most, None, every_pct, *lost, hidden_bytes)
+    if is_first or share < LEAST_DROP_PCT:
+        return everywhere
     drop_pct = share if dropped >= LEAST_DROPS else None
     return Buffer("threshold", level, most, drop_pct, random_pct, *lost, hidden_bytes)
 

@@ -102,6 +102,21 @@ def test_random_loss_is_no_buffer(tmp_path: Path, side: str) -> None:
     assert found.random_loss_pct == pytest.approx(0.5, abs=0.3)
 
 
+def test_a_loss_in_the_queue_that_random_loss_explains_is_no_full_buffer(tmp_path: Path) -> None:
+    known = Known(random_loss=0.005, first_loss_free=300, most_window=150, buffer_bytes=1_000_000, size_bytes=4_000_000)
+    found = inferred(tmp_path, known, "server").buffer
+    assert (found.kind, found.losses) == ("at least", 13)
+    assert found.random_loss_pct == pytest.approx(0.5, abs=0.1)
+
+
+@ENDS
+def test_a_random_loss_before_the_queue_is_full_is_no_threshold(tmp_path: Path, side: str) -> None:
+    known = Known(random_loss=0.003, buffer_bytes=1_000_000, size_bytes=12_000_000, seed=2)
+    found = inferred(tmp_path, known, side).buffer
+    assert (found.kind, found.losses) == ("tail", 242)
+    assert found.bytes == pytest.approx(1_000_000, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "known",
     [Known(acks_lost=0.85), Known(acks_lost=0.5, one_way_ms=150, buffer_bytes=700_000), Known(ack_every=40)],
