@@ -31,6 +31,7 @@ LOSS_SDS = (
 )
 BUSY_SAMPLES = 20
 AHEAD_PKTS = 3  # at most so many packets cross a bottleneck before the first probe: ARP's, and one in real time
+SILENT_RTTS = 2  # from one ACK to the next: longer than what is in flight takes
 END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
 
 
@@ -203,11 +204,12 @@ def _off_pkts(lost: int, expected: float, kept: float = 1.0) -> float:
 def _receive_window(acks: pl.DataFrame, mss_bytes: int, hidden: bool) -> list[Check]:
     """Share of ACKs that found the sender held by the client's window, and of the time; null where it is hidden.
 
-    Each counts: where the window is 0 no ACK comes.
+    Of the time, silences count: while data are in flight an ACK comes each round trip, and where the window is 0, none.
     """
     held = pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + mss_bytes > pl.col("snd_wnd_bytes")
     since_s = pl.col("t_s").diff().over("flow")
-    of_acks, held_s, all_s = acks.select(held.mean(), (held * since_s).sum().alias("held_s"), since_s.sum()).row(0)
+    silent_s = (held & (since_s > SILENT_RTTS * pl.col("srtt_ms") / 1e3)) * since_s
+    of_acks, held_s, all_s = acks.select(held.mean(), silent_s.sum().alias("held_s"), since_s.sum()).row(0)
     shares = {"ACKs at which": of_acks, "time for which": held_s / all_s if all_s else None}
     return [
         _check(
