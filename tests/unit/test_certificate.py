@@ -203,9 +203,7 @@ def test_a_check_fails_when_its_cause_is_put_in(put_in: Change, name: str) -> No
     assert failed(checked_with(put_in)) == [name]
 
 
-def test_a_sender_that_the_window_holds_fails_by_acks_one_without_an_ack_by_time_too_and_one_held_for_a_round_trip_passes() -> (
-    None
-):
+def test_a_sender_that_the_window_holds_fails_but_for_one_round_trip_and_one_without_an_ack_fails_by_both() -> None:
     by_acks, by_time = (f"{name} the receive window was the limit" for name in ("ACKs at which", "time for which"))
     assert failed(checked_with(held_by_the_window)) == [by_acks]
     assert failed(checked_with(no_ack)) == [by_acks, by_time]
