@@ -22,6 +22,7 @@ from lab.base.plain_file import read_plain
 from lab.base.remove import remove
 from lab.kernel.build import Kernel
 from lab.node.guest import BEGINS
+from lab.node.measure.splats import PLACE
 from lab.node.plan import CallPlan, Plan, SeveralPlans
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 
@@ -33,7 +34,6 @@ ANSWER = "answer.json"  # of a call
 MOST_ANSWER_BYTES = 512 << 20
 LOG = "kernel.log"  # in a trial's folder: what its kernel printed
 NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
-FRAME = re.compile(r"(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")  # of a call trace
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 PER_PACKET_S = 2e-4  # the same per packet that the link can carry, where that is more: above 240 Mb/s
 PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
@@ -91,7 +91,7 @@ def run_plan(
 def _place(log: str, plan: Plan) -> str:
     """Return the innermost function of a user's module in the first call trace of a kernel that was ended."""
     own = {module["name"] for module in plan["modules"] if "file" in module}
-    found = (f", in {place} of {module}" for place, module in FRAME.findall(log) if module in own)
+    found = (f", in {name}+0x{offset} of {module}" for name, offset, module in PLACE.findall(log) if module in own)
     return next(found, "")
 
 

@@ -117,7 +117,7 @@ def test_ctrl_c_a_closed_terminal_and_sigterm_end_every_block_once(
 ) -> None:
     (temporary := tmp_path / "temporary").mkdir()
     with ends(tmp_path, work, temporary) as process:
-        wait_for(lambda: len(list(temporary.glob("*/work/begun"))) == 1 + ("map" in work), "scratch folders", 60)
+        wait_for(lambda: len(list(temporary.rglob("begun"))) == 1 + ("map" in work), "scratch folders", 60)
         for number in sent:  # a shell sends a second SIGHUP, systemd both
             os.killpg(process.pid, number)
             time.sleep(0.01)
@@ -132,7 +132,7 @@ def test_sigterm_is_raised_again_where_it_is_lost_and_not_while_blocks_end(
 ) -> None:
     (temporary := tmp_path / "temporary").mkdir()
     with ends(tmp_path, work, temporary) as process:
-        wait_for(lambda: list(temporary.glob("*/work/begun")), "scratch folder", 60)
+        wait_for(lambda: list(temporary.rglob("begun")), "scratch folder", 60)
         process.terminate()
         assert process.communicate(timeout=50) == (printed, "")
     assert process.returncode == 128 + signal.SIGTERM
@@ -141,7 +141,7 @@ def test_sigterm_is_raised_again_where_it_is_lost_and_not_while_blocks_end(
 def test_what_is_ignored_below_nohup_ends_no_command(tmp_path: Path) -> None:
     (temporary := tmp_path / "temporary").mkdir()
     with ends(tmp_path, "os.kill(os.getpid(), 1) or use(60)", temporary, "--ignore-signal=HUP") as process:
-        wait_for(lambda: list(temporary.glob("*/work/begun")), "command that goes on", 60)
+        wait_for(lambda: list(temporary.rglob("begun")), "command that goes on", 60)
         process.terminate()
     assert list(temporary.iterdir()) == []
 

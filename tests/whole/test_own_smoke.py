@@ -9,9 +9,11 @@ import pytest
 
 from lab.backends import boot, guest_code
 from lab.backends.records import TrialError
+from lab.backends.watched import MOST_CONSOLE_BYTES
 from lab.kernel.build import Kernel
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import OwnSource
+from lab.node.measure.splats import PLACE, splats
 from lab.node.smoke import Flow, Smoke
 from lab.runs.own import smoke
 from lab.runs.own.findings import Finding, faults
@@ -235,3 +237,10 @@ def test_a_window_of_nothing_or_of_everything_and_a_flow_that_moves_nothing_are_
     )
     assert first(result=result_of({**FINE, "most_cwnd_pkts": 1_000_000})) == NONE
     assert "bytes=0: must move data" in first(result=result_of({**FINE, "got_bytes": 0})).message
+
+
+@pytest.mark.parametrize("part", ["w", "a.", "a ", "BUG a ", "a+0x1"], ids=repr)
+def test_no_log_of_four_megabytes_takes_the_search_for_a_place_long(part: str) -> None:
+    """With a search that goes back over all of a line at each of its places, this takes hours."""
+    log = part * (MOST_CONSOLE_BYTES // len(part))
+    assert (PLACE.findall(log), splats(log)[1:]) == ([], [])

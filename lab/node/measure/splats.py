@@ -16,11 +16,14 @@ FIRST_LINE = re.compile(
     re.VERBOSE,
 )
 SHOWN = 25  # lines of each
+LONGEST = 1024  # of a line, which a kernel ends itself (LOG_LINE_MAX): a module may print without an end
+# A function of a module in a call trace. Bounded, so that no text takes the search long.
+PLACE = re.compile(r"\b(\w{1,512})(?:\.\w{1,64}){0,3}\+0x([0-9a-f]{1,16})/0x[0-9a-f]{1,16} \[(\w{1,64})\]")
 
 
 def splats(log: str) -> list[str]:
     """Return every complaint with the lines that follow it; nothing of a log that has none."""
-    lines = [STAMP.sub("", line.rstrip()) for line in log.splitlines()]
+    lines = [STAMP.sub("", line[:LONGEST].rstrip()) for line in log.splitlines()]
     found: list[str] = []
     until = 0
     for number, line in enumerate(lines):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lab.kernel.own.where import Where
-from lab.node.measure.splats import splats
+from lab.node.measure.splats import PLACE, splats
 from lab.node.smoke import Flow, Smoke
 from lab.schema.cca import ALGORITHM
 from lab.tables.kernel_log import since_init
@@ -16,7 +16,6 @@ ENDLESS = "of processor time"  # how an ended kernel's error ends
 OF_EVERY_MODULE = "loading out-of-tree module taints kernel."
 NAME_RULE = "must be letters, digits and _ . - only, and begin with no . or -"
 OF_THE_END = ("Modules linked in:", "Kernel panic")  # what a kernel prints that is ended: see Watched
-PLACE = re.compile(r"(\w+)(?:\.\w+)*\+0x([0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")
 MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked on memory")
 MEANINGS = (  # of the first line of a complaint, for those whose own text says little
     ("Segfault with no mm", "a bad pointer (Segfault with no mm)"),

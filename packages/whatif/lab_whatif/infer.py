@@ -77,7 +77,7 @@ class Inferred:
 
     @property
     def late_ms(self) -> float:
-        """Return by how much a packet may be late by itself without being told from one that waited in a queue."""
+        """Return by how much a packet may be late by itself, which looks as if it had waited in a queue."""
         return self.jitter_ms + self.path.step_ms + MARGIN_S * 1e3 * self.path.by_acks  # else arrivals are exact
 
     @property

@@ -10,6 +10,7 @@ import polars as pl
 
 from lab.figures.save import svg
 from lab.figures.style import Look, key_above, panels
+from lab.report import template
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
@@ -47,7 +48,7 @@ def write_page(
     answers = [(each.sender, each.quantity, each.unit, span(each), each.reason) for each in ranges]
     numbers = [(each.name, each.value, each.low, each.high, each.unit, each.reason) for each in items(inferred)]
     name = escape(inferred.name)
-    drawn = picture(inferred, recorded, lines).replace("<svg ", f'<svg role="img" aria-label="{ALT}" ', 1)
+    drawn = template.picture("download", picture(inferred, recorded, lines), ALT, CAPTION).svg
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{name}</title><style>{STYLE}</style>",
         '<meta name=viewport content="width=device-width, initial-scale=1">',
