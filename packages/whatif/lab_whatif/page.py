@@ -22,7 +22,7 @@ PAGE = "whatif.html"
 CAPTION = "Hatched: the capacity is not known there. A line per trial on the links that fit, or on all where none does."
 HEIGHT_IN = 5.0
 LINES = ("-", "--", ":", "-.")  # so that senders differ without colours, too
-ALT = "Over time: arrived (MB) and round trip (ms), as recorded and as each sender was run; the tables have the numbers."
+ALT = "Over time: arrived (MB) and round trip (ms), as recorded and as each sender ran. The tables have the numbers."
 STYLE = (
     "body{font:16px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}figure{margin:0}"
     "svg{max-width:100%;height:auto}div{overflow-x:auto}td,th{text-align:left;padding:.2em .6em}"
