@@ -5,6 +5,7 @@
 #ifndef LAB_QDISC_COMPAT_H
 #define LAB_QDISC_COMPAT_H
 
+#include <linux/device/driver.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/version.h>

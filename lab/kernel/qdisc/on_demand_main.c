@@ -143,18 +143,7 @@ static struct Qdisc_ops on_demand_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("on_demand");
-
-static int __init on_demand_module_init(void)
-{
-	return register_qdisc(&on_demand_qdisc_ops);
-}
-module_init(on_demand_module_init);
-
-static void __exit on_demand_module_exit(void)
-{
-	unregister_qdisc(&on_demand_qdisc_ops);
-}
-module_exit(on_demand_module_exit);
+module_driver(on_demand_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A return link that grants capacity after a request");
 MODULE_LICENSE("GPL");

@@ -255,18 +255,7 @@ static struct Qdisc_ops replay_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("replay");
-
-static int __init replay_module_init(void)
-{
-	return register_qdisc(&replay_qdisc_ops);
-}
-module_init(replay_module_init);
-
-static void __exit replay_module_exit(void)
-{
-	unregister_qdisc(&replay_qdisc_ops);
-}
-module_exit(replay_module_exit);
+module_driver(replay_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A link that carries what a recorded link carried");
 MODULE_LICENSE("GPL");

@@ -114,18 +114,7 @@ static struct Qdisc_ops bursts_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("bursts");
-
-static int __init bursts_module_init(void)
-{
-	return register_qdisc(&bursts_qdisc_ops);
-}
-module_init(bursts_module_init);
-
-static void __exit bursts_module_exit(void)
-{
-	unregister_qdisc(&bursts_qdisc_ops);
-}
-module_exit(bursts_module_exit);
+module_driver(bursts_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A FIFO whose arrivals are lost in bursts");
 MODULE_LICENSE("GPL");

@@ -238,18 +238,7 @@ static struct Qdisc_ops delay_line_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("delay_line");
-
-static int __init delay_line_module_init(void)
-{
-	return register_qdisc(&delay_line_qdisc_ops);
-}
-module_init(delay_line_module_init);
-
-static void __exit delay_line_module_exit(void)
-{
-	unregister_qdisc(&delay_line_qdisc_ops);
-}
-module_exit(delay_line_module_exit);
+module_driver(delay_line_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A path whose delay and random loss follow a recorded series");
 MODULE_LICENSE("GPL");

@@ -164,18 +164,7 @@ static struct Qdisc_ops disturb_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("disturb");
-
-static int __init disturb_module_init(void)
-{
-	return register_qdisc(&disturb_qdisc_ops);
-}
-module_init(disturb_module_init);
-
-static void __exit disturb_module_exit(void)
-{
-	unregister_qdisc(&disturb_qdisc_ops);
-}
-module_exit(disturb_module_exit);
+module_driver(disturb_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A FIFO that reorders and duplicates packets");
 MODULE_LICENSE("GPL");

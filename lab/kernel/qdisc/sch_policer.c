@@ -108,18 +108,7 @@ static struct Qdisc_ops policer_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("policer");
-
-static int __init policer_module_init(void)
-{
-	return register_qdisc(&policer_qdisc_ops);
-}
-module_init(policer_module_init);
-
-static void __exit policer_module_exit(void)
-{
-	unregister_qdisc(&policer_qdisc_ops);
-}
-module_exit(policer_module_exit);
+module_driver(policer_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A FIFO that drops what arrives above the rate of a token bucket");
 MODULE_LICENSE("GPL");

@@ -110,18 +110,7 @@ static struct Qdisc_ops step_drop_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("step_drop");
-
-static int __init step_drop_module_init(void)
-{
-	return register_qdisc(&step_drop_qdisc_ops);
-}
-module_init(step_drop_module_init);
-
-static void __exit step_drop_module_exit(void)
-{
-	unregister_qdisc(&step_drop_qdisc_ops);
-}
-module_exit(step_drop_module_exit);
+module_driver(step_drop_qdisc_ops, register_qdisc, unregister_qdisc);
 
 MODULE_DESCRIPTION("A FIFO that drops a share of arrivals above a threshold");
 MODULE_LICENSE("GPL");

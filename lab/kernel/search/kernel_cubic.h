@@ -105,6 +105,11 @@ static inline void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 #define KERNEL_CUBIC_TAKE_START()
 #endif
 
+/* A flow's state fits into its socket, and CUBIC's part comes first: inet_csk_ca() is its, too. */
+#define KERNEL_CUBIC_HOLDS(type)				\
+	static_assert(sizeof(type) <= ICSK_CA_PRIV_SIZE);	\
+	static_assert(offsetof(type, cubic) == 0)
+
 static int __init kernel_cubic_register(void)
 {
 	hystart = KERNEL_CUBIC_HYSTART;

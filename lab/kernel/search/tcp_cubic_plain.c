@@ -45,15 +45,9 @@ static struct tcp_congestion_ops cubic_plain __read_mostly = {
 	.name		= "cubic_plain",
 };
 
-static int __init cubic_plain_module_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct cubic_plain) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct cubic_plain, cubic));
+KERNEL_CUBIC_HOLDS(struct cubic_plain);
 
-	return kernel_cubic_register();
-}
-
-module_init(cubic_plain_module_init);
+module_init(kernel_cubic_register);
 module_exit(kernel_cubic_unregister);
 
 MODULE_LICENSE("GPL");

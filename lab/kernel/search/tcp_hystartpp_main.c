@@ -156,15 +156,9 @@ static struct tcp_congestion_ops tcp_hystartpp __read_mostly = {
 	.name		= "hystartpp",
 };
 
-static int __init hystartpp_module_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct hystartpp) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct hystartpp, cubic));
+KERNEL_CUBIC_HOLDS(struct hystartpp);
 
-	return kernel_cubic_register();
-}
-
-module_init(hystartpp_module_init);
+module_init(kernel_cubic_register);
 module_exit(kernel_cubic_unregister);
 
 MODULE_LICENSE("GPL");

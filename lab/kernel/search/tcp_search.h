@@ -270,11 +270,10 @@ static struct tcp_congestion_ops tcp_search_ops __read_mostly = {
 	.name		= SEARCH_NAME,
 };
 
+KERNEL_CUBIC_HOLDS(struct tcp_search);
+
 static int __init tcp_search_module_init(void)
 {
-	BUILD_BUG_ON(sizeof(struct tcp_search) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct tcp_search, cubic));
-
 	if (!search_params_valid(&search_params_now)) {
 		pr_err("SEARCH_VERSION: must be within the ranges of search_core.h\n");
 		return -EINVAL;

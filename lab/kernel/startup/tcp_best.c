@@ -125,15 +125,9 @@ static struct tcp_congestion_ops tcp_best __read_mostly = {
 	.name		= "best",
 };
 
-static int __init best_module_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct best_flow) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct best_flow, cubic));
+KERNEL_CUBIC_HOLDS(struct best_flow);
 
-	return kernel_cubic_register();
-}
-
-module_init(best_module_init);
+module_init(kernel_cubic_register);
 module_exit(kernel_cubic_unregister);
 
 MODULE_LICENSE("GPL");

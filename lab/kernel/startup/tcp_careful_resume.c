@@ -384,12 +384,11 @@ static struct pernet_operations careful_resume_net_ops = {
 	.size = sizeof(struct careful_resume_net),
 };
 
+KERNEL_CUBIC_HOLDS(struct careful_resume);
+
 static int __init careful_resume_module_init(void)
 {
 	int error;
-
-	BUILD_BUG_ON(sizeof(struct careful_resume) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct careful_resume, cubic));
 
 	if (!careful_resume_params_valid(&careful_resume_now))
 		return -EINVAL;

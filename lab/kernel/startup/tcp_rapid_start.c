@@ -232,11 +232,10 @@ static struct tcp_congestion_ops tcp_rapid_start __read_mostly = {
 	.name		= "rapid_start",
 };
 
+KERNEL_CUBIC_HOLDS(struct rapid_start);
+
 static int __init rapid_start_module_init(void)
 {
-	BUILD_BUG_ON(sizeof(struct rapid_start) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct rapid_start, cubic));
-
 	KERNEL_CUBIC_TAKE_START();
 	rapid_start_cubic = tcp_rapid_start;
 	rapid_start_cubic.cong_control = NULL;

@@ -139,11 +139,10 @@ static struct tcp_congestion_ops tcp_suss __read_mostly = {
 	.name		= "suss",
 };
 
+KERNEL_CUBIC_HOLDS(struct suss);
+
 static int __init suss_module_init(void)
 {
-	BUILD_BUG_ON(sizeof(struct suss) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct suss, cubic));
-
 	KERNEL_CUBIC_TAKE_START();
 	suss_cubic = tcp_suss;
 	suss_cubic.cong_control = NULL;
