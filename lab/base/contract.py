@@ -14,7 +14,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from lab.base import strict_json
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, read_plain
 from lab.base.plain_text import cut
 
 UNITS = {
@@ -82,6 +84,18 @@ def _typed_dicts(kind: Any) -> list[Any]:
     if is_typeddict(kind):
         return [kind]
     return [part for argument in get_args(kind) for part in _typed_dicts(argument)]
+
+
+def read_checked(file: Path, contract: Any, most_bytes: int = MEGABYTE, absent: str = "", broken: str = "") -> Any:
+    """Read a JSON file; UserError where it cannot be read, is too large, is not whole, or breaks its contract."""
+    try:
+        content = strict_json.loads(read_plain(file, most_bytes))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}{absent}") from None
+    except ValueError:
+        raise UserError(f"{file}: must be whole JSON{broken}") from None
+    check(content, contract, file)
+    return content
 
 
 def check(content: Any, contract: Any, file: Path) -> None:

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.base import strict_json
-from lab.base.contract import check
-from lab.base.errors import UserError, field_error
-from lab.base.plain_file import MEGABYTE, read_plain
+from lab.base.contract import read_checked
+from lab.base.errors import field_error
+from lab.base.plain_file import MEGABYTE
 from lab.node.plan import Module, Plan
 from lab.node.record import NodeRecord
 from lab.node.system.modules import shown_as
@@ -27,21 +26,9 @@ PLAYED = {  # what is counted of a series, by the kind of its qdisc
 Fault = tuple[str, object, str]  # field, value and rule
 
 
-def read_record(file: Path, contract: Any) -> Any:
-    """Read a JSON file of a trial; UserError where it is too large, no JSON, or breaks its contract."""
-    try:
-        content = strict_json.loads(read_plain(file, MOST_BYTES))
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from None
-    except ValueError:
-        raise UserError(f"{file}: must be whole JSON") from None
-    check(content, contract, file)
-    return content
-
-
 def read_node(file: Path, plan: Plan) -> NodeRecord:
     """Read node.json; UserError where it is not what a node leaves that executes the plan."""
-    node: NodeRecord = read_record(file, NodeRecord)
+    node: NodeRecord = read_checked(file, NodeRecord, MOST_BYTES)
     for fault in _faults(node, plan):
         raise field_error(file, *fault)
     return node

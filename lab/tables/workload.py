@@ -3,10 +3,11 @@
 
 from pathlib import Path
 
+from lab.base.contract import read_checked
 from lab.base.errors import UserError, field_error
 from lab.node.plan import FlowPlan, Plan
 from lab.node.record import NodeRecord, WorkloadClient, WorkloadServer
-from lab.tables.node_json import out_of, read_record, times_ns
+from lab.tables.node_json import MOST_BYTES, out_of, times_ns
 from lab.tables.trial_json import Download, ObjectJson, WorkloadJson
 
 CLIENT, SERVER = "workload-client.json", "workload-server.json"  # as lab/node/workload.py names them
@@ -14,8 +15,8 @@ CLIENT, SERVER = "workload-client.json", "workload-server.json"  # as lab/node/w
 
 def read(folder: Path, plan: Plan, node: NodeRecord, measured: Download) -> WorkloadJson:
     """Read both logs of a trial's folder; UserError where one breaks its contract, or is not of the plan's trial."""
-    client: WorkloadClient = read_record(folder / CLIENT, WorkloadClient)
-    server: WorkloadServer = read_record(folder / SERVER, WorkloadServer)
+    client: WorkloadClient = read_checked(folder / CLIENT, WorkloadClient, MOST_BYTES)
+    server: WorkloadServer = read_checked(folder / SERVER, WorkloadServer, MOST_BYTES)
     times = times_ns(node, plan)
 
     def t_s(file: str, field: str, time_ns: int, since_ns: int = times.start) -> float:

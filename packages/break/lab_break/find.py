@@ -8,10 +8,8 @@ from typing import Annotated, TypedDict
 
 import yaml
 
-from lab.base import strict_json
-from lab.base.contract import check
-from lab.base.errors import UserError
-from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base.contract import read_checked
+from lab.base.plain_file import write_whole
 from lab_break.measures import Trials
 from lab_break.numbers import Numbers
 from lab_break.request import Request, RequestJson
@@ -73,11 +71,5 @@ class Find:
 
 def read_find(file: Path) -> FindJson:
     """Read find.json; UserError where it is none."""
-    try:
-        content: FindJson = strict_json.loads(read_plain(file, MEGABYTE))
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}: must be the find.json of a search") from None
-    except ValueError:
-        raise UserError(f"{file}: must be whole JSON") from None
-    check(content, FindJson, file)
+    content: FindJson = read_checked(file, FindJson, absent=": must be the find.json of a search")
     return content

@@ -15,11 +15,11 @@ from typing import Annotated, TypedDict
 
 from rich.console import Console
 
-from lab.base import paths, strict_json
+from lab.base import paths
 from lab.base.command_line import COMMAND_LINE
-from lab.base.contract import check
-from lab.base.errors import UserError, field_error
-from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base.contract import read_checked
+from lab.base.errors import field_error
+from lab.base.plain_file import write_whole
 from lab.commands.lines import say
 from lab.commands.part import Part, without_shard
 from lab.runs import shard as shards
@@ -114,12 +114,7 @@ def _digests(folder: Path) -> list[str]:
 
 
 def _read(folder: Path) -> IslandJson:
-    file = folder / FILE
-    try:
-        content: IslandJson = strict_json.loads(read_plain(file, MEGABYTE))
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}: must be the folder of an island that has ended") from None
-    except ValueError:
-        raise UserError(f"{file}: must be whole JSON: run its shard again, with the same --out") from None
-    check(content, IslandJson, file)
+    absent = ": must be the folder of an island that has ended"
+    again = ": run its shard again, with the same --out"
+    content: IslandJson = read_checked(folder / FILE, IslandJson, absent=absent, broken=again)
     return content

@@ -7,10 +7,9 @@ from copy import copy
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-from lab.base import strict_json
-from lab.base.contract import check
-from lab.base.errors import UserError, field_error
-from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base.contract import read_checked
+from lab.base.errors import field_error
+from lab.base.plain_file import write_whole
 from lab.judge import loss
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.registry import LASTING, rules
@@ -113,11 +112,7 @@ class Store:
 
 def read_numbers(file: Path) -> Numbers:
     """Read one file of numbers; UserError where it is damaged."""
-    try:
-        content: Stored = strict_json.loads(read_plain(file, MEGABYTE))
-        check(content, Stored, file)
-    except ValueError:
-        raise UserError(f"{file}: must be whole JSON: remove it, and its trial is run again") from None
+    content: Stored = read_checked(file, Stored, broken=": remove it, and its trial is run again")
     found = _digest(content["numbers"])
     if found != content["sha256"]:
         rule = f"{content['sha256']}, as it was stored: remove the file, and its trial is run again"

@@ -11,10 +11,9 @@ from typing import Annotated, TypedDict
 import polars as pl
 
 from lab.backends.backend import Description
-from lab.base import paths, strict_json
-from lab.base.contract import check
+from lab.base import contract, paths
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import MEGABYTE, read_plain
+from lab.base.plain_file import MEGABYTE
 from lab_papers.same.values import Values
 
 FOLDER = paths.REPO / "reference"
@@ -58,13 +57,7 @@ class Reference:
 def read(folder: Path = FOLDER) -> Reference:
     """Read the reference; UserError where there is none, or it is damaged."""
     file = folder / TRIALS
-    try:
-        content: ReferenceJson = strict_json.loads(read_plain(file, MOST_BYTES))
-    except FileNotFoundError:
-        raise UserError(f"{file}: must be there: 'lab same --update' writes it") from None
-    except ValueError:
-        raise UserError(f"{file}: must be whole JSON") from None
-    check(content, ReferenceJson, file)
+    content: ReferenceJson = contract.read_checked(file, ReferenceJson, MOST_BYTES, ": 'lab same --update' writes it")
     if content["format"] != FORMAT:
         raise field_error(file, "format", content["format"], f"{FORMAT}")
     try:
