@@ -4,8 +4,8 @@
 from pathlib import Path
 
 from lab.evaluation.compare import record
-from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.evaluation.compare.growing import State, looks_of
 from lab.evaluation.compare.measures import PRIMARY
 from lab.evaluation.compare.results import LinkResult, of_link
 from lab.judge.stored import Stored

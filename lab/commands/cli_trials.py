@@ -174,7 +174,7 @@ def try_(
     """
     require_senders(against)
     require_links(links)
-    from lab.commands.compare import CampaignOptions
+    from lab.commands.compare import CompareOptions
     from lab.commands.expect import Expected
     from lab.commands.try_own import TryRequest, try_own
     from lab.evaluation.compare.expect import read
@@ -182,7 +182,7 @@ def try_(
     expected = Expected(tuple(map(read, expect or ())), json, junit)
     chosen = (against, links, trials, duration, seed, quick, sanitize, backend, engine, expected, first_window, kernel)
     request = TryRequest(tuple(sources), tuple(param or ()), *chosen)
-    how = CampaignOptions(budget_minutes=budget, resume=resume, verbose=verbose, again=resumed_command())
+    how = CompareOptions(budget_minutes=budget, resume=resume, verbose=verbose, again=resumed_command())
     try_own(request, how, run_options(jobs, None, no_pcap), console)
 
 
@@ -235,9 +235,9 @@ def compare(
     """
     require_senders(cca)
     require_links(links)
-    from lab.commands.compare import CampaignOptions, Chosen, compare_known
+    from lab.commands.compare import Chosen, CompareOptions, compare_known
     from lab.commands.part import Part
 
     chosen = Chosen(cca, links, trials, duration, seed, quick, fixed, tuple(vary or ()), Part.of(shard, out))
-    how = CampaignOptions(measure, budget_minutes, resume, verbose=verbose, again=resumed_command())
+    how = CompareOptions(measure, budget_minutes, resume, verbose=verbose, again=resumed_command())
     compare_known(chosen, how, run_options(jobs, None, no_pcap), console)

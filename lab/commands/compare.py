@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab compare`: a campaign of senders over kinds of link, and one page that ranks them."""
+"""`lab compare`: senders over kinds of link, and one page that ranks them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +21,8 @@ from lab.commands.prepare import built, prepare
 from lab.commands.progress import TrialBar, watched
 from lab.evaluation import sweep
 from lab.evaluation.compare import record
-from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
+from lab.evaluation.compare.growing import State, grow, looks_of
 from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
 from lab.evaluation.compare.results import LinkResult, results
 from lab.evaluation.compare.sequential import ALPHA
@@ -37,8 +37,8 @@ from lab.runs.vary import Axis, axes_of, cells, require_few
 
 
 @dataclass(frozen=True)
-class CampaignOptions:
-    """How a campaign is run: what decides when a link has enough trials, and how long it may take."""
+class CompareOptions:
+    """How a comparison is run: what decides when a link has enough trials, and how long it may take."""
 
     measure: str = PRIMARY
     budget_minutes: float | None = None
@@ -92,7 +92,7 @@ def _points(link: Link, axes: Sequence[Axis]) -> Iterator[Link]:
         yield replace(link, name=name, base=link.name, meaning=f"{link.title}, {shown}", varied=tuple(texts.items()))
 
 
-def compare_known(chosen: Chosen, how: CampaignOptions, options: RunOptions, console: Console) -> None:
+def compare_known(chosen: Chosen, how: CompareOptions, options: RunOptions, console: Console) -> None:
     """Compare senders of cca.yml."""
     if chosen.part:
         _require_fixed(chosen, how)
@@ -111,7 +111,7 @@ def compare_known(chosen: Chosen, how: CampaignOptions, options: RunOptions, con
     compare(comparison, how, virtual.site, options, console).require_valid()
 
 
-def _require_fixed(chosen: Chosen, how: CampaignOptions) -> None:
+def _require_fixed(chosen: Chosen, how: CompareOptions) -> None:
     """Refuse a shard of a comparison whose results decide which trials come next, or that is not whole."""
     if not (chosen.fixed or chosen.quick):
         rule = "used with --fixed or --quick: else results decide which trials come next"
@@ -155,10 +155,8 @@ class Compared:
             raise typer.Exit(1)
 
 
-def compare(
-    comparison: Comparison, how: CampaignOptions, site: Site, options: RunOptions, console: Console
-) -> Compared:
-    """Run the campaign, print the ranks, and write its page; a link or a trial that fails does not stop the others."""
+def compare(comparison: Comparison, how: CompareOptions, site: Site, options: RunOptions, console: Console) -> Compared:
+    """Run the trials, print the ranks, and write its page; a link or a trial that fails does not stop the others."""
     request = record.requested(comparison, how.measure)
     folder = record.resumed(request) if how.resume else None
     for link in comparison.links:
@@ -178,7 +176,7 @@ def compare(
 
 
 def _draw(
-    folder: Path, comparison: Comparison, how: CampaignOptions, found: list[LinkResult], state: State, console: Console
+    folder: Path, comparison: Comparison, how: CompareOptions, found: list[LinkResult], state: State, console: Console
 ) -> Mapping[str, Path]:
     """Write the page, then the reports that its cells open."""
     from lab.report.compare.write import write, write_reports  # drawing loads slowly: not before the answer
@@ -206,12 +204,12 @@ def _draw_sweeps(found: Sequence[LinkResult], console: Console) -> None:
 
 
 def _run(
-    comparison: Comparison, how: CampaignOptions, began: str, site: Site, options: RunOptions, console: Console
+    comparison: Comparison, how: CompareOptions, began: str, site: Site, options: RunOptions, console: Console
 ) -> State:
     budget_s = None if how.budget_minutes is None else 60 * how.budget_minutes
     state, most = State(), looks_of(comparison).trials[-1]
     bars = partial(TrialBar, console, many_runs=True)
-    for state in campaign(comparison, how.measure, began, site, options, bars, budget_s):
+    for state in grow(comparison, how.measure, began, site, options, bars, budget_s):
         say(console, _after(state, comparison, most))
     return state
 
@@ -232,7 +230,7 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
 
 
 def _announce(
-    comparison: Comparison, how: CampaignOptions, options: RunOptions, virtual: bool, console: Console
+    comparison: Comparison, how: CompareOptions, options: RunOptions, virtual: bool, console: Console
 ) -> None:
     """Print what will be done, when it stops, how long it may take, and what is protected less without bubblewrap."""
     plan = looks_of(comparison)
@@ -259,7 +257,7 @@ def _announce(
     say(console, f"{' to '.join(dict.fromkeys(takes))}{budget}")
 
 
-def _conclude(state: State, folder: Path, how: CampaignOptions, answer: Ranked, console: Console) -> None:
+def _conclude(state: State, folder: Path, how: CompareOptions, answer: Ranked, console: Console) -> None:
     """Print what failed, then the ranks and the answer."""
     for name, reason in state.failures.items():
         say(console, f"no result: {name}: {reason}")

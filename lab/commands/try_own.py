@@ -18,7 +18,7 @@ from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.base.workers import Pool, one_pool
-from lab.commands.compare import CampaignOptions, compare, fetched
+from lab.commands.compare import CompareOptions, compare, fetched
 from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, built, prepare, refuse
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
@@ -74,7 +74,7 @@ class TryRequest:
         return (1 if self.quick else TRIALS) if self.trials is None else self.trials
 
 
-def try_brought(request: TryRequest, how: CampaignOptions, options: RunOptions, console: Console) -> None:
+def try_brought(request: TryRequest, how: CompareOptions, options: RunOptions, console: Console) -> None:
     """Compare all senders of users' files, which need no building, with the lab's."""
     for name, value in (("param", request.params), ("sanitize", request.sanitize), ("engine", request.engine)):
         if value:
@@ -91,7 +91,7 @@ def try_brought(request: TryRequest, how: CampaignOptions, options: RunOptions, 
     _compare(request, replace(comparison, senders=senders), how, virtual.site, options, console)
 
 
-def try_own(request: TryRequest, how: CampaignOptions, options: RunOptions, console: Console) -> None:
+def try_own(request: TryRequest, how: CompareOptions, options: RunOptions, console: Console) -> None:
     """Build, test and compare; UserError names the first fault."""
     if all(source.suffix == BROUGHT for source in request.sources):
         try_brought(request, how, options, console)
@@ -100,7 +100,7 @@ def try_own(request: TryRequest, how: CampaignOptions, options: RunOptions, cons
         _try_sources(request, how, options, console, pool)
 
 
-def _try_sources(request: TryRequest, how: CampaignOptions, options: RunOptions, console: Console, pool: Pool) -> None:
+def _try_sources(request: TryRequest, how: CompareOptions, options: RunOptions, console: Console, pool: Pool) -> None:
     choice = choose(request.backend or "virtual", request.engine)
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
@@ -137,7 +137,7 @@ def own_senders_of(request: TryRequest, virtual: Virtual, console: Console) -> t
 
 
 def _compare(
-    request: TryRequest, comparison: Comparison, how: CampaignOptions, site: Site, options: RunOptions, console: Console
+    request: TryRequest, comparison: Comparison, how: CompareOptions, site: Site, options: RunOptions, console: Console
 ) -> None:
     """Compare, then judge what is expected."""
     compared = compare(comparison, how, site, options, console)

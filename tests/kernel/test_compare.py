@@ -13,7 +13,7 @@ import pytest
 import typer
 from rich.console import Console
 
-from lab.commands.compare import CampaignOptions, compare
+from lab.commands.compare import CompareOptions, compare
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.runs.link_kinds import links
 from lab.runs.one_boot import at_once
@@ -96,7 +96,7 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
     )
     senders = {"own": own, "absent": absent, **known_senders(["cubic"])}
     comparison = Comparison(["own", "absent"], senders, links(["wired"]), trials=1, duration_s=2)
-    written = compare(comparison, CampaignOptions(), bench.backend.site, RunOptions(), Console(quiet=True))
+    written = compare(comparison, CompareOptions(), bench.backend.site, RunOptions(), Console(quiet=True))
     page = written.files["page"].read_text()
     assert "No result: compare-wired absent-001: " in page
     assert "My own" in page

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.named_files import profile_files
-from lab.commands.compare import CampaignOptions, Chosen, compare_known, fetched
+from lab.commands.compare import Chosen, CompareOptions, compare_known, fetched
 from lab.commands.part import Part
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.exits import Exit, Exits
@@ -219,7 +219,7 @@ def test_a_comparison_has_shards_only_where_its_trials_are_known(
     with pytest.raises(UserError, match=line):
         compare_known(
             Chosen(SENDERS, "wired", part=part, **chosen),  # type: ignore[arg-type]
-            CampaignOptions(**how),  # type: ignore[arg-type]
+            CompareOptions(**how),  # type: ignore[arg-type]
             RunOptions(1),
             Console(quiet=True),
         )

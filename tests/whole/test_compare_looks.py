@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lab.evaluation.compare import results as of_links
-from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.evaluation.compare.growing import looks_of
 from lab.evaluation.compare.measures import BY_NAME, PRIMARY
 from lab.evaluation.compare.results import LinkResult, attempted
 from lab.evaluation.compare.sequential import one_look

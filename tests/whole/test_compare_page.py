@@ -15,7 +15,7 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.evaluation.compare import record
-from lab.evaluation.compare.campaign import State
+from lab.evaluation.compare.growing import State
 from lab.evaluation.compare.measures import PRIMARY, Values, values
 from lab.evaluation.compare.ranks import RankedPlace
 from lab.evaluation.compare.results import LinkResult, digest_of

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from lab.base.errors import UserError
-from lab.evaluation.compare.campaign import looks_of
+from lab.evaluation.compare.growing import looks_of
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of, values
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.stored import Stored

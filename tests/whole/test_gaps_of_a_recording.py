@@ -11,7 +11,7 @@ from lab.runs import run_folder
 from lab.runs.experiment import load_experiment
 from lab.tables.stored_run import Run
 from lab.traces.batches import gaps_s
-from tests.whole.test_compare_campaign import site
+from tests.whole.test_compare_growing import site
 from tests.whole.test_recording_changed import PROFILE, SCENARIO
 
 NONE = math.nan

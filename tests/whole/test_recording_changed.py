@@ -12,7 +12,7 @@ from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.find_run import grown_since, matching
 from lab.runs.reuse import reuse
 from tests.stored_run import store_run
-from tests.whole.test_compare_campaign import site
+from tests.whole.test_compare_growing import site
 
 PROFILE = """
 title: Recorded

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.base.stats import CONFIDENCE
-from lab.evaluation.compare.campaign import State
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.growing import State
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks

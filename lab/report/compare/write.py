@@ -10,8 +10,8 @@ from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.base.workers import each_in_processes, map_in_processes
 from lab.evaluation.compare import record
-from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.growing import State, looks_of
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.judged import OUTCOMES
 from lab.report import text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The campaign of a comparison: look after look, only on links where a subject has not separated from every other.
+"""The runs of a comparison grow, look after look: only on links where a subject has not separated from every other.
 
 Each look lets the runs grow: after it every run is a whole ordinary run. A trial without a result costs itself only. A
 pair is given up where more trials would not help it: without a common value, as of a sender that never leaves slow
@@ -34,7 +34,7 @@ class BudgetUsed(Exception):
 
 @dataclass
 class Budgeted:
-    """An observer that ends the campaign when its time is up."""
+    """An observer that ends the comparison when its time is up."""
 
     observer: Observer
     until_s: float  # by time.monotonic()
@@ -72,14 +72,14 @@ class State:
 
 
 def looks_of(comparison: Comparison) -> Looks:
-    """Return after how many trials the campaign looks: the same for each link; of a fixed number once, at the end."""
+    """Return after how many trials the comparison looks: the same for each link; of a fixed number once, at the end."""
     if comparison.fixed:
         return one_look(comparison.trials)
     count = len(comparison.senders)
     return looks(comparison.trials, count * (count - 1) // 2)
 
 
-def campaign(
+def grow(
     comparison: Comparison,
     measure: str,
     began: str,
@@ -127,7 +127,7 @@ def _run(
     observer: Observer,
     state: State,
 ) -> None:
-    """Run the trials up to a number; one that failed in this campaign is not tried again."""
+    """Run the trials up to a number; one that failed in this comparison is not tried again."""
     experiments = [comparison.experiment(link, trials) for link in links]
     for experiment in experiments:
         state.reused += _reused(experiment, began, site, options)

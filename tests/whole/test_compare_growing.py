@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A comparison's runs: how they grow, what they take over from earlier ones, and a campaign that fails throughout."""
+"""A comparison's runs: how they grow, what they take over from earlier ones, and a comparison that fails throughout."""
 
 import errno
 import json
@@ -19,8 +19,8 @@ from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.evaluation.compare import record
-from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.evaluation.compare.growing import State, grow, looks_of
 from lab.evaluation.compare.measures import PRIMARY, REFERENCE, ranked_by, values
 from lab.evaluation.compare.results import of_run
 from lab.evaluation.compare.results import results as results_of
@@ -59,10 +59,10 @@ def compared(*ccas: str, trials: int = 8) -> Comparison:
 def states_of(
     comparison: Comparison, folder: Path, began: str = "2026-01-01", watched: Watched | None = None, **more: Any
 ) -> Iterator[State]:
-    """Run a campaign on a machine whose kernel is gone: whatever is not stored fails."""
+    """Run a comparison on a machine whose kernel is gone: whatever is not stored fails."""
     options, observer = more.pop("options", RunOptions(workers=1)), watched or Watched()
     budget_s = more.pop("budget_s", None)
-    return campaign(comparison, PRIMARY, began, site(folder), options, lambda: nullcontext(observer), budget_s)
+    return grow(comparison, PRIMARY, began, site(folder), options, lambda: nullcontext(observer), budget_s)
 
 
 def test_a_run_that_grows_keeps_its_first_trials_and_their_seeds(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_on_a_disk_that_links_nothing_trials_are_run_again_and_no_draft_is_left(
     assert names(earlier)
 
 
-def test_a_campaign_of_any_number_names_each_failure_once(tmp_path: Path) -> None:
+def test_a_comparison_of_any_number_names_each_failure_once(tmp_path: Path) -> None:
     comparison = compared("cubic", "bbr")
     (state,) = states_of(comparison, tmp_path)  # nothing was measured at the first look: more would not help
     assert looks_of(comparison).trials[0] == state.trials == 6
@@ -204,7 +204,7 @@ def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early()
 @pytest.mark.parametrize(
     ("ccas", "left"), [(("search", "cubic", "bbr"), [("search", "bbr")]), (("cubic", "search", "bbr"), [])]
 )
-def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and_for_no_others(
+def test_a_comparison_goes_on_for_pairs_of_its_subject_that_have_not_separated_and_for_no_others(
     tmp_path: Path, ccas: tuple[str, ...], left: list[tuple[str, str]]
 ) -> None:
     """SEARCH and BBR leave at the chokepoint in each trial, CUBIC early."""
