@@ -17,7 +17,7 @@ def render(title: str, headline: Sequence[str], tables: Sequence[Table], below: 
 
 def _lines(table: Table) -> Iterator[str]:
     yield _line(map(_escape, (table.group_header, *table.header)))
-    yield _line(("---", "---", *("---:" for _ in table.header[1:])))
+    yield _line(("---", *("---",) * table.labels, *("---:" for _ in table.header[table.labels :])))
     for group in table.groups:
         for row in group.rows:
             cells = [f"*{cell}*" if row.published else cell for cell in map(_escape, row.cells)]

@@ -5,19 +5,23 @@ All cells are text already: a mean with its standard deviation as "13.7 (1.7)", 
 interval as "93.5 [84-98]", a dash for what does not exist.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from lab.base.format import mean, number, share
+from lab.base.format import AT_LEAST, NONE, mean, number, share
 from lab.judge.clock import from_data
 from lab.judge.registry import label
 from lab.report.matrix.published import ran
 
 CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
 TIME_HEADER = ("Source", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
+
+
+FIGURE = re.compile(rf"[\d+\-{NONE}{AT_LEAST}]")  # how a cell with a number, or without its value, begins
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,11 @@ class Table:
     groups: tuple[Group, ...]
     notes: tuple[str, ...] = ()  # sentences below it
     group_header: str = "Sender"
+
+    @property
+    def labels(self) -> int:
+        """Return how many columns after the sender's hold names: 0 where the first one holds figures, too."""
+        return int(not all(FIGURE.match(row.cells[0]) for group in self.groups for row in group.rows))
 
 
 def short(cell: str) -> str:

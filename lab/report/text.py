@@ -51,12 +51,11 @@ def _notes(table: Table, tables: Sequence[Table]) -> list[Text]:
 
 def _drawn(table: Table, narrow: bool, width: int) -> list[RichTable]:
     """Draw a table, its columns in as many parts below each other as the width requires: no cell is cut."""
-    labels = int(any(len(group.rows) > 1 for group in table.groups))  # else the first column is a figure, too
-    columns = range(labels, len(table.header))
+    columns = range(table.labels, len(table.header))
     for parts in range(1, max(len(columns), 1) + 1):
         share = max(-(-len(columns) // parts), 1)
         split = [columns[first : first + share] for first in range(0, len(columns), share)] or [columns]
-        drawn = [_rich(table, narrow, range(labels), part) for part in split]
+        drawn = [_rich(table, narrow, range(table.labels), part) for part in split]
         if all(_least_chars(part) <= width for part in drawn):
             break
     return drawn
