@@ -59,5 +59,5 @@ def _places(value: float, digits: int) -> int:
 
 
 def number(value: float | None, digits: int) -> str:
-    """Format a number with `digits` decimals, or the dash where it is missing."""
-    return NONE if value is None else f"{value:,.{digits}f}"
+    """Format a number with `digits` decimals, or the dash where it is missing; a half is rounded away from zero."""
+    return NONE if value is None else f"{math.nextafter(value, math.copysign(math.inf, value)):,.{digits}f}"
