@@ -105,7 +105,7 @@ def _version(requested: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(cls=Grouped, no_args_is_help=True)
+@app.callback(cls=Grouped, no_args_is_help=True, epilog="Seldom needed commands: docs/commands.md.")
 def lab(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and the commit.")

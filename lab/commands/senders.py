@@ -28,9 +28,11 @@ def list_() -> None:
     from lab.schema.cca import load_senders
     from lab.senders.ways import way_of
 
-    for name, cca in load_senders().items():
-        line = f"{name:16} {cca.label:38} {way_of(cca).where(cca):18} {cca.exit_label}"
-        console.print(line, soft_wrap=True, markup=False)
+    rows = [(name, cca.label, way_of(cca).where(cca), cca.exit_label) for name, cca in load_senders().items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        console.print(line.rstrip(), soft_wrap=True, markup=False)
 
 
 @app.command()

@@ -16,7 +16,9 @@ def break_(
     ] = "early",
     bounds: Annotated[str, typer.Option(help="access, access-lossless, wifi, geo, or a .yml file.")] = "access",
     budget: Annotated[int, typer.Option(help="Most trials of the search.")] = 500,
-    rivals: Annotated[str, typer.Option(help="Senders to be better, with commas between them.")] = "cubic,bbr,search",
+    rivals: Annotated[
+        str, typer.Option(help="Senders that must do better on the link, with commas between them.")
+    ] = "cubic,bbr,search",
     against: Annotated[str | None, typer.Option(help="The other version, for --measure differs.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the optimiser.")] = 1,
     optimiser: Annotated[str, typer.Option(help="tpe, cmaes or random.")] = "tpe",
@@ -27,7 +29,7 @@ def break_(
         str | None, typer.Option(rich_help_panel=SELDOM, help="K/N: search island K of N only, for `lab merge`.")
     ] = None,
     out: Annotated[Path | None, typer.Option(rich_help_panel=SELDOM, help="The folder of a shard.")] = None,
-    first: Annotated[bool, typer.Option("--first", help="End at the first batch of links with a find.")] = False,
+    first: Annotated[bool, typer.Option("--first", help="End with the first batch of links that has a find.")] = False,
     repeat: Annotated[Path | None, typer.Option(help="Run a find.json again, and compare every packet.")] = None,
     jobs: Jobs = None,
 ) -> None:

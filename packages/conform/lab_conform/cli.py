@@ -10,7 +10,7 @@ from lab.commands.cli_options import Jobs, console
 
 
 def conform(
-    sender: Annotated[str, typer.Argument(help="Senders, with commas between them; or files of one's own (.c).")],
+    sender: Annotated[str, typer.Argument(help="Senders, with commas between them; or files of your own (.c).")],
     suite: Annotated[str | None, typer.Option(help="The cases of one text, such as rfc9438; default: all.")] = None,
     case: Annotated[str | None, typer.Option(help="One case, by name or file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="A file for a CI's report of tests (JUnit).")] = None,
@@ -22,7 +22,7 @@ def conform(
 
     Example: `lab conform cubic --suite rfc9438`
 
-    One's own: `lab conform ./mine.c --suite rfc5681-6928 --junit report.xml`
+    Your own: `lab conform ./mine.c --suite rfc5681-6928 --junit report.xml`
     """
     from lab.base.processes import processors
     from lab_conform.command import Request, answer

@@ -8,7 +8,7 @@ import typer
 
 from lab.commands.cli_options import Jobs, console
 
-app = typer.Typer(no_args_is_help=True, help="Assignments: students' folders, the teacher's key, checks of checks.")
+app = typer.Typer(no_args_is_help=True, help="Assignments: students' folders, the teacher's key, tests of the grader.")
 Names = Annotated[str | None, typer.Option("--assignments", help="Numbers or names, a comma between; default: all.")]
 KeyFile = Annotated[Path | None, typer.Option(help="The teacher's key.")]
 

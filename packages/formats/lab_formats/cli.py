@@ -59,7 +59,9 @@ def formats(markdown: Annotated[bool, typer.Option("--markdown", help="Print the
     if markdown:
         console.print(listed.markdown(), soft_wrap=True, markup=False)
         return
-    table = Table(*listed.HEADER, box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in listed.HEADER:
+        table.add_column(name, overflow="fold")
     for row in listed.rows():
         table.add_row(*row)
     console.print(table, markup=False)

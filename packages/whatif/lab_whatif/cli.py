@@ -13,7 +13,9 @@ def whatif(
     capture: Annotated[Path, typer.Argument(help="A pcap or pcapng capture of one bulk download over TCP.")],
     was: Annotated[str | None, typer.Option(help="The sender that the capture shows, such as cubic.")] = None,
     cca: Annotated[str | None, typer.Option(help="Other senders, with commas between them; needs --was.")] = None,
-    at: Annotated[str | None, typer.Option(help="Where it was captured: receiver or sender; default: seen.")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="Where it was captured: receiver or sender; default: found from its packets.")
+    ] = None,
     pacing: Annotated[str, typer.Option(help="How the sender paced: internal (by TCP) or fq.")] = "internal",
     out: Annotated[
         Path | None, typer.Option(help="The folder to write; default: the capture's name and -whatif.")
