@@ -19,11 +19,11 @@ from lab.base.workers import one_pool
 from lab.judge.slow_start import first_exit
 from lab.kernel.recipe import Recipe
 from lab.node.beginning import MOST_PLANS
+from lab.runs.experiment import try_link
 from lab.runs.one_boot import boots
 from lab.runs.plan import HEADERS_BYTES
 from lab.runs.pool import run_boots
 from lab.runs.trial import Job
-from lab.runs.try_link import try_link
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 from lab.tables.tcp_headers import ETHERNET_BYTES

@@ -23,8 +23,8 @@ from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.recipe import HERE, Recipe
+from lab.runs.experiment import try_link
 from lab.runs.trial import Job, new_draft, prepare
-from lab.runs.try_link import try_link
 
 # A sender over a link of each of the main kinds, and how long.
 LINKS = {

@@ -17,8 +17,8 @@ from bench.timing import pinned
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.scratch import scratch_folder
 from lab.kernel.recipe import Recipe
+from lab.runs.experiment import try_link
 from lab.runs.trial import Job, run_trial
-from lab.runs.try_link import try_link
 from lab.senders.ways import prepared
 
 SENDERS = ("search", "search_quic", "hystartpp_ngtcp2")

@@ -8,9 +8,8 @@ from pathlib import Path
 from bench.same_exit.stream import ACK, BIN, recorded, save
 from lab.backends.virtual import Virtual
 from lab.base.scratch import scratch_folder
-from lab.runs.experiment import Experiment
+from lab.runs.experiment import Experiment, try_link
 from lab.runs.trial import Job, prepare
-from lab.runs.try_link import try_link
 from lab.senders.ways import prepared
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import read_events

@@ -10,8 +10,7 @@ from lab.backends.host import Host
 from lab.backends.machine import Machine
 from lab.backends.real import RealBackend
 from lab.base.choice import one_of
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 
 DEFAULT_ENGINES = {"virtual": "netns", "host": "netns", "vm": "containerlab"}
 

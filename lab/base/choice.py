@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A name out of those that are known; the refusal of another one names those that are near."""
+"""Names that a user gives: lists with commas; a name out of those that are known, or what is near."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -7,8 +7,14 @@ from pathlib import Path
 
 from lab.base.errors import field_error
 
+USUAL_CCAS = "search,cubic"  # over a profile, where none are named
 MOST_NAMES = 5  # in a refusal
 MOST_CHARS = 100  # of a wrong name: to compare a longer one takes time
+
+
+def names(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in text.split(",")]
 
 
 def choose(kind: str, name: str, known: Collection[str], where: Path | str, field: str) -> str:

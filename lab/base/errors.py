@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lab.base.plain_text import cut, escaped, shown
 
+COMMAND_LINE = "command line"  # in place of a file, in an error
 MOST_CHARS, MOST_VALUE_CHARS = 2000, 200
 MOST_FAULTS = 40
 

@@ -10,10 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 from lab import __version__
-from lab.base.command_line import COMMAND_LINE
 from lab.base.commit import commit
 from lab.base.entry_points import loaded
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.commands import cli_others, cli_trials, senders
 from lab.commands.cli_options import console
 from lab.commands.traces import traces_app

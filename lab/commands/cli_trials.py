@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lab.base.command_line import USUAL_CCAS
+from lab.base.choice import USUAL_CCAS
 from lab.commands.cli_options import (
     SELDOM,
     FigureForms,

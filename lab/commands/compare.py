@@ -11,8 +11,8 @@ from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
-from lab.base.command_line import COMMAND_LINE, names
-from lab.base.errors import UserError, field_error, going_on
+from lab.base.choice import names
+from lab.base.errors import COMMAND_LINE, UserError, field_error, going_on
 from lab.base.workers import one_pool
 from lab.commands.grid import require_known_parameters
 from lab.commands.lines import say, show_path

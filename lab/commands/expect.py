@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 import typer
 from rich.console import Console
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.plain_file import write_whole
 from lab.commands.lines import say
 from lab.evaluation.compare.expect import Expectation, Judged, judged

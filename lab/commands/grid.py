@@ -13,8 +13,7 @@ from rich.console import Console
 from lab.backends.choose import choose
 from lab.backends.virtual import Virtual
 from lab.base import paths, sandbox_mode
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error, going_on
+from lab.base.errors import COMMAND_LINE, field_error, going_on
 from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
 from lab.commands.prepare import prepare, prepared

@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from lab.base.choice import choose
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import Faults, UserError, field_error
+from lab.base.errors import COMMAND_LINE, Faults, UserError, field_error
 from lab.base.named_files import profile_files, scenario_files, shown, topology_files
 from lab.judge.registry import rules
 from lab.links.faults import cautions, faults, is_fetched, too_short
 from lab.links.profile import load_profile
-from lab.runs.experiment import load_experiment
-from lab.runs.try_link import DEFAULT_S
+from lab.runs.experiment import DEFAULT_S, load_experiment
 from lab.schema.cca import load_senders
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls

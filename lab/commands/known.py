@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lab.base.choice import choose
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_file
 
 

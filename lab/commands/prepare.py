@@ -5,8 +5,7 @@ from rich.console import Console
 
 from lab.backends.virtual import Virtual, ensure_built, find_built
 from lab.base import sandbox, sandbox_mode
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.commands.progress import build_bar
 from lab.kernel.recipe import Recipe
 from lab.runs.experiment import Experiment

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from lab.base.command_line import COMMAND_LINE
 from lab.base.console import write
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.processes import processors
 from lab.base.workers import one_pool
 from lab.commands.lines import say, show_path

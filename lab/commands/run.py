@@ -17,8 +17,8 @@ from lab.backends.backend import Site
 from lab.backends.choose import Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
-from lab.base.command_line import COMMAND_LINE, USUAL_CCAS, names
-from lab.base.errors import UserError, field_error, going_on
+from lab.base.choice import USUAL_CCAS, names
+from lab.base.errors import COMMAND_LINE, UserError, field_error, going_on
 from lab.base.format import trials_text
 from lab.base.workers import one_pool
 from lab.commands.cli_options import resumed_command
@@ -31,10 +31,9 @@ from lab.kernel.recipe import Recipe
 from lab.links.tc_alone import REPLAY
 from lab.runs import estimate, find_run, requesting
 from lab.runs.execute import Executed, OpenRun, execute
-from lab.runs.experiment import Experiment, load_experiment, shaped_by
+from lab.runs.experiment import Experiment, load_experiment, shaped_by, try_link
 from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
-from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 
 BUILD_MINUTES = 7

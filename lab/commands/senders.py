@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
+from lab.base.errors import COMMAND_LINE
 
 if TYPE_CHECKING:
     from lab.kernel.build import Kernel

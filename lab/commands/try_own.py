@@ -14,8 +14,8 @@ from lab.backends.backend import Site
 from lab.backends.choose import choose, real_backend
 from lab.backends.own_trees import stock_tree, virtual_tree
 from lab.backends.virtual import Virtual, find_built
-from lab.base.command_line import COMMAND_LINE, names
-from lab.base.errors import field_error
+from lab.base.choice import names
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.processes import map_in_threads
 from lab.base.workers import Pool, one_pool
 from lab.commands.compare import CompareOptions, compare, fetched

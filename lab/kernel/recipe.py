@@ -6,8 +6,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.images import image
 from lab.kernel.versions import DEFAULT, VERSIONS
 

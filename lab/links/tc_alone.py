@@ -7,8 +7,7 @@ order of packets when the delay falls.
 
 from collections.abc import Iterable, Iterator
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.named_files import shown
 from lab.links.profile import WAYS, Profile, Way
 from lab.node.plan import Spec

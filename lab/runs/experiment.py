@@ -5,24 +5,29 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from lab.base.choice import suggested
 from lab.base.entry_points import brought
-from lab.base.errors import field_error
-from lab.base.named_files import scenario_files, shown
+from lab.base.errors import COMMAND_LINE, field_error
+from lab.base.named_files import require_name, scenario_files, shown
 from lab.links.profile import Profile, load_profile, series_of
 from lab.links.tc_alone import REPLAY, require_shaper
 from lab.runs.flows import Flow, flows_of, refuse_unlike
 from lab.schema.cca import Cca, load_cca, search_versions
+from lab.schema.load import parse
 from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
+from lab.senders.named import resolved
 from lab.senders.ways import way_of
 from lab.tables.run_json import Requested
 from lab.traces.imported import content_digest
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
+DEFAULT_S = 30  # of a download, where nothing is stated
+DEFAULTS = {"topology": "path", "trials": 3, "duration_s": DEFAULT_S, "seed": 1}
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that earlier stored runs do not have
 # Fields of a sender, scenario or profile that count in a digest only with another value.
@@ -196,3 +201,15 @@ def _first_name(key: str, value: Any) -> tuple[str, Any]:
     if key == "in_summary":
         return "aside", not value
     return ("tells_exit", value) if key == "reports_exit" else (key, value)
+
+
+def try_link(profile: str, ccas: list[str], overrides: dict[str, Any]) -> Experiment:
+    """Build `try-<profile>`, without a scenario file; overrides that are None take the defaults."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    ccas, senders = resolved(ccas)
+    do = "does" if len(ccas) == 1 else "do"
+    question = f"When {do} {', '.join(ccas)} leave slow start on link {Path(profile).stem}?"
+    content = {"question": question, "profile": profile, "ccas": ccas} | DEFAULTS | given
+    name = require_name(Path(profile).stem, COMMAND_LINE)
+    scenario = parse(Scenario, content, Path(COMMAND_LINE))
+    return assemble(f"try-{name}", scenario, COMMAND_LINE, "cca", senders)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from lab.base.choice import suggested
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.named_files import profile_files, require_name
 
 PROFILE_S = 15  # of a profile that is no kind of link: --duration gives another

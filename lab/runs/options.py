@@ -3,8 +3,7 @@
 
 from dataclasses import dataclass, field
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.processes import processors
 
 MOST_WORKERS = 1024

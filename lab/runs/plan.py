@@ -10,8 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.links.draw import Link, draw_link
 from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What differs in the plan of a trial with a workload: its ends, its length, the room for its trace."""
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.links.draw import Link
 from lab.node.plan import ExchangePlan, Plan, WorkloadPlan
 from lab.runs import sizes

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NotRequired, TypedDict
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import require_name
 from lab.runs.execute import Wanted
 from lab.runs.experiment import Experiment

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from lab.base.choice import choose, suggested
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import NAME, require_name, scenario_files, shown
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.schema.load import Real, Strict, like, parse, read_yaml

@@ -4,8 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from lab.base.choice import choose
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.schema.cca import Cca, load_cca, load_senders, looks
 from lab.senders.ways import ways
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lab.base.choice import suggested
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 
 RAW = "kernel.log"  # in a trial's folder while it runs

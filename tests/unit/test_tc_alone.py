@@ -21,9 +21,8 @@ from lab.node.qdiscs import qdisc
 from lab.node.qdiscs.tc_alone import FLOOR_BPS, Followed
 from lab.node.system.tools import NodeError
 from lab.runs import find_run
-from lab.runs.experiment import Experiment, load_experiment, shaped_by, specification
+from lab.runs.experiment import Experiment, load_experiment, shaped_by, specification, try_link
 from lab.runs.plan import draw, make_plan, needed_modules
-from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 from tests.certified import NODE, PLAN, TABLES, checked
 from tests.stored_run import rewrite, run_json

@@ -11,9 +11,8 @@ from lab.base.choice import choose, suggested
 from lab.base.errors import UserError
 from lab.base.named_files import kernel_senders
 from lab.base.paths import REPO
-from lab.runs.experiment import load_experiment, specification
+from lab.runs.experiment import load_experiment, specification, try_link
 from lab.runs.link_kinds import KINDS
-from lab.runs.try_link import try_link
 from lab.schema.cca import load_ccas
 from tests.command import scenario_file
 

@@ -15,7 +15,7 @@ from lab.commands.inventory import check_all
 from lab.commands.known import require_link
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
-from lab.runs.try_link import try_link
+from lab.runs.experiment import try_link
 from lab.schema.topology import load_topology
 
 PROFILE = "title: t\ndown: {rate_mbps: -1, delay_ms: fast, buffer_bytes: 9}\nup: {delay_ms: 1}\nrecorded: []\n"

@@ -13,10 +13,9 @@ from lab_bundle.content import programs_of
 from lab.base.entry_points import _declared, _installed, brought
 from lab.base.errors import UserError
 from lab.commands.prepare import refuse
-from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.experiment import Experiment, load_experiment, try_link
 from lab.runs.plan import draw, make_plan
 from lab.runs.trial import STORED, run_trial
-from lab.runs.try_link import try_link
 from lab.schema.cca import cca_names, load_cca, load_ccas, load_senders
 from lab.schema.scenario import scenarios
 from lab.senders.ways import prepared

@@ -14,8 +14,7 @@ from lab.evaluation import sweep
 from lab.figures.sweep import draw
 from lab.judge.stored import Stored
 from lab.report.sweep import write
-from lab.runs.experiment import load_experiment
-from lab.runs.try_link import try_link
+from lab.runs.experiment import load_experiment, try_link
 from lab.runs.vary import Point, axes_of, points_of, require_parameters
 from lab.tables.stored_run import Run
 from tests.stored_run import change, store_run

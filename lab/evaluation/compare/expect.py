@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.format import AT_LEAST
 from lab.base.stats import AtLeast, difference, mean_of
 from lab.evaluation.compare.comparison import Comparison

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from lab.base.choice import one_of
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.stats import AtLeast
 from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct

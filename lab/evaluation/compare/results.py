@@ -115,8 +115,8 @@ def _tested(stored: Stored, found: Values, measure: Measure, plan: Looks) -> lis
 def attempted(stored: Stored) -> int:
     """Return up to which number every trial was run or has failed: a look is taken when all its trials are.
 
-    A comparison stores it after each look. Within one, senders take turns: what is missing below the last stored trial of
-    each sender has failed.
+    A comparison stores it after each look. Within one, senders take turns: what is missing below the last stored trial
+    of each sender has failed.
     """
     trials = len(stored.run.meta["seeds"])
     if stored.run.complete:

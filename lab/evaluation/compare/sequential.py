@@ -14,9 +14,9 @@ together is at most the level, whenever one stops, and for whatever reason.
 `level` returns the smallest level at which the test has rejected so far: it serves as a p value under early stopping.
 
 `hopeless` looks ahead: whatever values the remaining trials give, the test will not reject. It is exact, so that a
-comparison that ends then separates what it would have separated with all its trials. A later trial without a value makes
-other sums rare, which is not foreseen: a pair may then be called tied that would have separated. The error stays as it
-is in any case, since giving up rejects nothing.
+comparison that ends then separates what it would have separated with all its trials. A later trial without a value
+makes other sums rare, which is not foreseen: a pair may then be called tied that would have separated. The error stays
+as it is in any case, since giving up rejects nothing.
 """
 
 from collections.abc import Sequence

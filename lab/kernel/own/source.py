@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.plain_file import read_plain
 
 MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.kernel.own.build import OwnModule
 from lab.node.smoke import Smoke
 from lab.schema.cca import Cca, Stanza, load_senders, looks

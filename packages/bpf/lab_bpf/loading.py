@@ -4,8 +4,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.node.system.tools import NodeError
 from lab_bpf.node import loader
 from lab_bpf.program import build

@@ -13,8 +13,7 @@ import yaml
 from rich.console import Console
 
 from lab.base import sandbox_mode
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error, going_on
+from lab.base.errors import COMMAND_LINE, field_error, going_on
 from lab.base.format import counted, trials_text
 from lab.base.scratch import scratch_folder
 from lab.base.workers import one_pool

@@ -16,9 +16,8 @@ from typing import Annotated, TypedDict
 from rich.console import Console
 
 from lab.base import paths
-from lab.base.command_line import COMMAND_LINE
 from lab.base.contract import read_checked
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.plain_file import write_whole
 from lab.commands.lines import say
 from lab.commands.part import Part, without_shard

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
-from lab.base.errors import UserError
+from lab.base.errors import COMMAND_LINE, UserError
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = PlainConsole()

@@ -17,8 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lab.base import paths
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.processes import ENDING_WITH_THIS
 
 LOCK = "requirements.lock"

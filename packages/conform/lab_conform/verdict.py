@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from lab_conform.case import Case, Check
 from lab_conform.measures import MEASURES
-from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 Outcome = Literal["passed", "failed", "not applicable"]
 DIGITS = 6  # of a measured number: the last ones of a float depend on the processor

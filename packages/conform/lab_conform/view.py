@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 from lab.tables.stored_trial import FLOW, Trial
 from lab_conform.events import Link
 
+
+class Unmeasured(Exception):
+    """A trial that lacks what is measured; its text is the reason."""
+
+
 REDUCING = ("recovery", "loss", "cwr")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,8 +13,7 @@ from pydantic import Field
 from lab.base import paths
 from lab.base.additions import load_file
 from lab.base.choice import choose
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import by_name, shown
 from lab.schema.cca import Name
 from lab.schema.load import Strict, like, load

@@ -9,8 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare

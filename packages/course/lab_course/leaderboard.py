@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.plain_text import escaped
 from lab.base.stats import Paired, paired
 from lab.evaluation.compare.ranks import pairs, places

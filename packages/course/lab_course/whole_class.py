@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from lab.base import strict_json
@@ -16,13 +17,14 @@ from lab.base.errors import UserError
 from lab.base.plain_file import read_plain, write_whole
 from lab.base.plain_text import escaped
 from lab.base.workers import results_or_lines
+from lab.judge.source import judging_digest
+from lab.kernel.build import digest_of_files
 from lab.tables.csv_text import plain_cell
 from lab_course.assignment import Assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
 from lab_course.forms.page import page
 from lab_course.grade import grade, parts_of
-from lab_course.source import code_digest
 from lab_course.submission import Submission, open_submission
 
 RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
@@ -151,3 +153,9 @@ def table(lines: Sequence[Line]) -> str:
         cells = (line.student, points, line.of, line.submission, line.folder, line.note)
         writer.writerow([plain_cell(each) if isinstance(each, str) else each for each in cells])
     return sink.getvalue()
+
+
+@cache
+def code_digest() -> str:
+    """Digest the grader and the code that judges: with another one a grade is made again."""
+    return digest_of_files(sorted(Path(__file__).parent.rglob("*.py")), judging_digest())

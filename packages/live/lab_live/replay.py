@@ -9,8 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from lab.backends.real_time import roomy
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.links import shapes
 from lab.links.draw import draw_link
 from lab.links.profile import WAYS, load_profile

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
+from lab.base.errors import COMMAND_LINE
 
 console = PlainConsole()
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.choice import suggested
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.named_files import profile_files
 from lab.base.plain_file import write_whole
 from lab.runs.link_kinds import KINDS, Link

@@ -17,18 +17,16 @@ from rich.console import Console
 from lab.backends.real_time import in_real_time
 from lab.backends.records import TrialError
 from lab.base import sandbox_mode
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.scratch import scratch_folder
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT
 from lab.node.plan import Plan
-from lab.runs.experiment import Experiment
+from lab.runs.experiment import Experiment, try_link
 from lab.runs.trial import Job
 from lab.runs.trial import prepare as prepare_plan
-from lab.runs.try_link import try_link
 from lab_shell import prompt
 from lab_shell.node.shell import FILES
 from lab_shell.prompt import Prompt

@@ -18,10 +18,9 @@ from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT
 from lab.runs import find_run
 from lab.runs.execute import execute
-from lab.runs.experiment import Experiment
+from lab.runs.experiment import Experiment, try_link
 from lab.runs.options import RunOptions
 from lab.runs.plan import HEADERS_BYTES
-from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab_whatif import segments

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from lab.base import paths, sandbox
 from lab.base.cache import finished, publish, use
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files

@@ -16,7 +16,7 @@ from lab_bpf.way import BPF
 
 from bench.same_exit.compare import differences, exit_ack, figures
 from lab.base.errors import UserError
-from lab.runs.try_link import try_link
+from lab.runs.experiment import try_link
 from lab.schema.cca import load_ccas, load_senders
 from tests.command import lab, refused
 

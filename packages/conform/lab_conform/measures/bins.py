@@ -5,8 +5,7 @@ import numpy as np
 import polars as pl
 
 from lab.tables.stored_trial import FLOW
-from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 
 def bin_over_rtt(view: View) -> float:

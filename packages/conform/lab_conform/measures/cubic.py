@@ -4,9 +4,8 @@
 import numpy as np
 
 from lab_conform.measures.recovery import _reduced
-from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.measures.window import opened_s
-from lab_conform.view import REDUCING, Floats, View
+from lab_conform.view import REDUCING, Floats, Unmeasured, View
 
 C, BETA = 0.4, 0.7
 ALPHA = 3 * (1 - BETA) / (1 + BETA)

@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 GAP_RTTS = 0.9  # a flight ends where so long nothing comes, or where the first ACK's data may
 

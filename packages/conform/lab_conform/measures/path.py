@@ -4,8 +4,7 @@
 import numpy as np
 import polars as pl
 
-from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 
 def goodput_share(view: View, from_s: float = 0.0, until_s: float = 1e9, of_mbps: float = 0.0) -> float:

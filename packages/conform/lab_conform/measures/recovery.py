@@ -3,9 +3,8 @@
 
 import numpy as np
 
-from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.measures.window import opened_s, reduced_s
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 LEAST_THRESHOLD_PKTS = 2  # RFC 5681, equation (4)
 

@@ -4,9 +4,8 @@
 import numpy as np
 
 from lab_conform.measures.recovery import _reduced
-from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.measures.window import opened_s
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 STEP_PKTS = 10  # an ACK that adds so much more than it acknowledges is a jump: more than an initial window
 

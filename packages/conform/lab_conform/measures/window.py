@@ -4,8 +4,7 @@
 import numpy as np
 
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
-from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 MOST_ROUNDS = 100
 

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 from lab_conform.events import Link
 from lab_conform.measures import MEASURES
-from lab_conform.measures.unmeasured import Unmeasured
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 
 MSS = 1000
 JUMP_S = 0.209  # of the tenth ACK

@@ -12,10 +12,9 @@ from lab_conform.command import Request, run
 from lab_conform.events import Event, Link, When
 from lab_conform.junit import junit
 from lab_conform.measures import MEASURES
-from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.place import NeverComes, place, reached_s, same_before
 from lab_conform.verdict import Verdict, judged
-from lab_conform.view import View
+from lab_conform.view import Unmeasured, View
 from rich.console import Console
 
 from lab.base.errors import UserError

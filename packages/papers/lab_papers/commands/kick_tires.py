@@ -16,11 +16,10 @@ from lab.commands.progress import TrialBar
 from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe
 from lab.runs.execute import OpenRun, execute
-from lab.runs.experiment import Experiment
+from lab.runs.experiment import Experiment, try_link
 from lab.runs.find_run import none
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import lack_of
-from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 from lab_papers.artifact.tires import Tire, not_run, render, row
 from lab_papers.commands.same import SameRequest, judged

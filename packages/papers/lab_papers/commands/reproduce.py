@@ -11,8 +11,7 @@ from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.base import paths
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.format import trials_text
 from lab.commands.lines import say
 from lab.commands.part import Part, run_part

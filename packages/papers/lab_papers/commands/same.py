@@ -14,8 +14,7 @@ from rich.console import Console
 from lab.backends.backend import Description
 from lab.backends.virtual import Virtual
 from lab.base import sandbox_mode
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import UserError, field_error, going_on
+from lab.base.errors import COMMAND_LINE, UserError, field_error, going_on
 from lab.base.scratch import scratch_folder
 from lab.commands.lines import say
 from lab.commands.prepare import prepare

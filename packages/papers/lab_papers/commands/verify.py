@@ -11,8 +11,7 @@ from rich.console import Console
 
 from lab.base import paths
 from lab.base.choice import choose, one_of
-from lab.base.command_line import COMMAND_LINE
-from lab.base.errors import field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.commands.lines import say
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab_papers.evaluation.claims.coverage import covered

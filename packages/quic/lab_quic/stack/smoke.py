@@ -15,9 +15,8 @@ from lab.base.errors import UserError, field_error
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import digest_of_files
-from lab.runs.experiment import Experiment
+from lab.runs.experiment import Experiment, try_link
 from lab.runs.trial import Job, prepare, store
-from lab.runs.try_link import try_link
 from lab.schema.cca import Cca
 from lab.senders.way import Progress
 from lab_quic.stack.plan import PLACE

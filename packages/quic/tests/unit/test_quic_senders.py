@@ -14,9 +14,8 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.images import image
 from lab.node.plan import Plan
-from lab.runs.experiment import load_experiment
+from lab.runs.experiment import load_experiment, try_link
 from lab.runs.plan import draw, make_plan
-from lab.runs.try_link import try_link
 from lab.runs.vary import at
 from lab.schema.cca import cca_names, load_cca, load_ccas, load_senders, looks
 from tests.command import lab, refused

@@ -19,8 +19,8 @@ from stack_files import written
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.known import require_senders
+from lab.runs.experiment import try_link
 from lab.runs.plan import draw, make_plan
-from lab.runs.try_link import try_link
 from lab.schema.cca import load_senders
 from lab.senders.named import resolved, sender
 from lab.senders.ways import way_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.base import paths
 from lab.base.choice import choose
-from lab.base.command_line import COMMAND_LINE
+from lab.base.errors import COMMAND_LINE
 from lab.base.named_files import scenario_files
 from lab.schema.scenario import Claims, load_scenario, scenarios
 
