@@ -30,6 +30,7 @@ class Way:
     file: Path | None = None  # the stanzas of its senders, as lab/cca.yml has them
     order = 100  # its place among the ways of packages, in every table
     alone = ""  # what its senders are called, where no second download can run beside them
+    only_virtual = ""  # why its senders, {}, run in the virtual kernel alone, where they do
     has_workloads = True  # whether its senders can send what a workload requests
     part = ""  # the name by which a bundle takes the programs
     part_note = ""  # on them, for the read-me of a bundle's licences
@@ -53,9 +54,10 @@ class Way:
         """Build what senders of this way need; return them with its digest, and the virtual kernel with its files."""
         return senders, virtual
 
-    def refuse(self, _names: Sequence[str], _backend: str) -> str | None:
+    def refuse(self, names: Sequence[str], backend: str) -> str | None:
         """Return which backend senders of this way need instead, and why; None where they can run."""
-        return None
+        needed = self.only_virtual and backend != "virtual"
+        return f"virtual: {self.only_virtual.format(', '.join(names))}" if needed else None
 
     def shares_boot(self, cca: Cca) -> bool:
         """Return whether several trials of a sender may run in one boot."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The way of SEARCH as BPF in trials: its source is a module of the virtual kernel, built when it is first used."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ class Bpf(OwnModule):
 
     file = Path(__file__).with_name("bpf.yml")
     order = 2
+    only_virtual = "{} is a module of the virtual kernel ('lab senders load' is for stock ones)"
 
     def check(self, cca: Cca) -> None:
         """Refuse a stanza without the module."""
@@ -37,13 +37,6 @@ class Bpf(OwnModule):
         from lab_bpf.prepare import with_module
 
         return with_module(MODULE, senders, virtual)
-
-    def refuse(self, names: Sequence[str], backend: str) -> str | None:
-        """Refuse real time."""
-        if backend == "virtual":
-            return None
-        which = f"{', '.join(names)} is a module of the virtual kernel"
-        return f"virtual: {which} ('lab senders load' is for stock ones)"
 
 
 BPF = Bpf()

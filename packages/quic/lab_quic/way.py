@@ -31,6 +31,7 @@ class Quic(Way):
 
     file = Path(__file__).with_name("quic.yml")
     order = 1
+    only_virtual = "senders over QUIC ({}) run in the virtual kernel only"
     alone = "a sender over QUIC"
     part = "quic"
     part_note = """\
@@ -61,12 +62,6 @@ the folder licences beside the program.
         from lab_quic.programs import with_programs
 
         return with_programs(senders, virtual, progress)
-
-    def refuse(self, names: Sequence[str], backend: str) -> str | None:
-        """Refuse real time."""
-        if backend == "virtual":
-            return None
-        return f"virtual: senders over QUIC ({', '.join(names)}) run in the virtual kernel only"
 
     def shares_boot(self, _cca: Cca) -> bool:
         """Return False: a program has a boot to itself."""

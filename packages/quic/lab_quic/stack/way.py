@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The way of stacks that users bring: a file that names two programs, and tables from packets and a qlog."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ class OwnStack(Way):
     """Stacks that users bring."""
 
     order = 9
+    only_virtual = "stacks of one's own ({}) run in the virtual kernel only"
     alone = "a stack of one's own"
     has_workloads = False
 
@@ -50,12 +50,6 @@ class OwnStack(Way):
             if not repeats(cca, with_files, progress):
                 found[name] = cca.model_copy(update={"label": f"{cca.label} (not repeatable)"})
         return found, with_files
-
-    def refuse(self, names: Sequence[str], backend: str) -> str | None:
-        """Refuse real time: a stranger's programs run in the virtual kernel's sandbox only."""
-        if backend == "virtual":
-            return None
-        return f"virtual: stacks of one's own ({', '.join(names)}) run in the virtual kernel only"
 
     def shares_boot(self, _cca: Cca) -> bool:
         """Return False: a program has a boot to itself."""
