@@ -2,7 +2,7 @@
 """Measure what senders cost: instructions per ACK of each; SEARCH's memory per flow, and how fast its core replays.
 
 Instructions are counted by callgrind in the very objects of the modules, linked into a program that feeds their hooks
-ACKs (lab/kernel/bench/); processors' own counters are not there in most virtual machines. `python -m bench.senders`
+ACKs (bench/hooks/); processors' own counters are not there in most virtual machines. `python -m bench.senders`
 prints all and writes results/bench/senders.json.
 """
 
@@ -29,7 +29,7 @@ from lab.kernel.build import Kernel
 from lab.schema.cca import load_ccas, search_versions
 from lab.senders.module import SOCKET_BYTES, load_module
 
-FOLDERS = ("search", "startup", "bench")  # of lab/kernel/
+FOLDERS = (build.HERE / "search", build.HERE / "startup", Path(__file__).with_name("hooks"))
 VERSIONS = search_versions()
 REFERENCE = "cubic"
 PHASES = ("slow-start", "after")
@@ -80,14 +80,14 @@ def compiled(kernel: Kernel, scratch: Path) -> Path:
     builder = image.ensure("builder")
     folder = scratch / "senders"
     folder.mkdir()
-    for name in FOLDERS:
-        shutil.copytree(build.HERE / name, folder / name)
+    for each in FOLDERS:
+        shutil.copytree(each, folder / each.name)
     compile_ = Compile(builder.root, folder, lambda _steps: None, build.PLACE, kernel.linux.parent.parent)
     tree = ("make", "-C", "/build/obj", "ARCH=um")
-    for name in FOLDERS:  # each takes symbols of those before it
+    for name in (each.name for each in FOLDERS):  # each takes symbols of those before it
         compile_.run(*tree, f"M={build.PLACE}/{name}", "KBUILD_MODPOST_WARN=1", "modules", words=f"objects of {name}")
-    compile_.run("make", "-s", "-C", f"{build.PLACE}/bench", "KERNEL=/build/obj", words="programs")
-    return folder / "bench"
+    compile_.run("make", "-s", "-C", f"{build.PLACE}/hooks", "KERNEL=/build/obj", words="programs")
+    return folder / "hooks"
 
 
 def instructions(programs: Path) -> Counts:

@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,6 +19,7 @@ from lab.report import latex, markdown, text
 from lab.report.headline import headline
 from lab.report.table import Group, Row, Table, tables
 from lab.report.table_files import table_files
+from lab.report.template import render
 
 CCAS = [{"name": "search", "label": "SEARCH 2.0"}, {"name": "cubic", "label": "CUBIC & HyStart_x"}]
 PUBLISHED = [{"cca": "search", "source": "thesis, table 5.3", "early_pct": 3.9, "exit_s": 13.7, "exit_s_sd": 1.7}]
@@ -144,6 +146,30 @@ def test_a_table_has_a_file_per_form_and_plain_text_and_markdown_hold_every_cell
     lines = [line for line in markdown.render("A | b", ("Answer.",), BOTH).splitlines() if line.startswith("|")]
     columns = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
     assert columns == {len(table.header) + 2 for table in BOTH}
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "names"), [("this run", "| --- | --- | ---: |", 1), ("12 of 12", "| --- | ---: | ---: |", 0)]
+)
+def test_a_second_column_of_figures_is_right_aligned_with_its_header_and_one_of_names_is_not(
+    first: str, line: str, names: int, tmp_path: Path
+) -> None:
+    rows = (Row((first, "3")),)
+    table = Table("one", "One.", ("Second", "Third"), (Group("CUBIC", rows),))
+    assert line in markdown.render("One", (), (table,)).splitlines()
+    (tmp_path / "one.html.j2").write_text("{% from 'parts.html.j2' import data_table %}{{ data_table(table) }}")
+    page = render("one.html.j2", tmp_path, table=table)
+    assert page.count('<th scope="col" class="name">Second</th>') == page.count('<th scope="row">') == names
+    (row,) = (line for line in text.render((), (table,)).splitlines() if first in line)
+    (header,) = (line for line in text.render((), (table,)).splitlines() if "Second" in line)
+    place = str.index if names else lambda line, word: line.index(word) + len(word)
+    assert place(row, first) == place(header, "Second")
+
+
+def test_a_half_is_rounded_away_from_zero() -> None:
+    halves = [(0.5, 0), (12.5, 0), (13.5, 0), (-2.5, 0), (2.25, 1)]
+    assert [number(*half) for half in halves] == ["1", "13", "14", "-3", "2.3"]
+    assert [number(value, 0) for value in (0, 12, 12.4)] == ["0", "12", "12"]
 
 
 def test_a_latex_table_has_equal_columns_in_every_row_balanced_environments_and_a_caption_and_label_of_its_own() -> (

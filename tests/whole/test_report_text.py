@@ -94,7 +94,7 @@ def test_each_part_of_a_wide_table_names_senders_and_rows_down_to_a_column_a_par
     parts = [line for line in lines if line and line[-1].startswith("+") and "truth" in line]
     assert len(parts) > 1
     assert all(line[:3] == ["CUBIC", "the", "truth"] for line in parts)
-    cells = ("a" * 30, "b" * 30, "c" * 30)
+    cells = ("1" * 30, "2" * 30, "3" * 30)
     table = Table("t", "A table.", ("x", "y", "z"), (Group("all", (Row(cells),)),))
     narrow = printed(table, 60)
     assert max(map(len, narrow)) <= 60
