@@ -106,9 +106,8 @@ static inline void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 #endif
 
 /* A flow's state fits into its socket, and CUBIC's part comes first: inet_csk_ca() is its, too. */
-#define KERNEL_CUBIC_HOLDS(type)				\
-	static_assert(sizeof(type) <= ICSK_CA_PRIV_SIZE);	\
-	static_assert(offsetof(type, cubic) == 0)
+#define KERNEL_CUBIC_HOLDS(type) \
+	static_assert(sizeof(type) <= ICSK_CA_PRIV_SIZE && !offsetof(type, cubic))
 
 static int __init kernel_cubic_register(void)
 {
