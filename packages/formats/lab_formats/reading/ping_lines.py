@@ -26,12 +26,15 @@ REPLY = (
     rf"\d+ ?\D.+[:,\x{{FF1A}}] ?(?:(?:icmp_)?[rs]eq|pořadí) ?=\d+.* \S{{1,12}}=[0-9.,]+ ?{_MS}"
     r"|^(?:\[[^\]]*\] ?)?\S+ +: \[\d+\], \d+ bytes, [0-9.]+ ms \(|^PING6? ?\S* ?\("
 )
-ANSWER = rf"^\d+ ?[^\W\d].*[:,\x{{FF1A}}] ?{_SEQ}\.?(?: ident=\d+)?(?: (?i:ttl|hlim) ?=\d+)? {_RTT}(?P<more>.*)$"
+ANSWER = (
+    rf"^(?P<who>\d+ ?[^\W\d].*)[:,\x{{FF1A}}] ?{_SEQ}\.?(?: ident=\d+)?(?: (?i:ttl|hlim) ?=\d+)? {_RTT}(?P<more>.*)$"
+)
 FPING = (
     r"^(?P<target>\S+) +: (?:duplicate for )?\[(?P<seq>\d+)\], (?:\d+ bytes, (?P<rtt>\d+(?:\.\d+)?) ms|timed out)"
     r"(?: \([^()]*\))?$"
 )
 _ADDRESS = r"\d+(?:\.\d+){3}|[0-9a-f]{1,4}:[0-9a-f:]*:"  # before which some languages have no word
+TWICE = r"\(DUP!\)|: duplicate for \["
 UNANSWERED = rf"^(?:\D|{_ADDRESS}).*\b{_SEQ}\b.*$"  # unreachable, expired, timed out, no answer yet
 TIMED_OUT = r"^Request (\d+) timed out$"  # Cisco NX-OS
 START = r"^(?:PING6?|Ping)(?: +(?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
@@ -44,6 +47,7 @@ OTHER = (
     r"|^Vr HL TOS .*$|^ \d +\d +[0-9a-f]{2} +[0-9a-f]{4} .*$"
     r"|^(?:RR|TS): .*$|^\t\S.*$"  # routes and time stamps
     r"|^\d+ bytes from .+: (?:Destination|Time to live|Redirect|Communication|Source Quench).*$"
+    r"|^Request time out$|^Timeout \.\.\.$"  # of routers: the numbers of the answers show what was lost
     r"|^ICMP .* for ICMP Echo sent to .*$|^\S+ +: xmt/rcv/%loss = .*$|^\S+ +: (?:[\d.]+|-)(?: (?:[\d.]+|-))*$"
     r"|^.*[$#%>] ?(?:\S+=\S* |sudo )*\S*ping6? .*$|^\S*(?: \S+)?[$#%]$|^Script (?:started|done) .*$"  # a terminal's
 )
@@ -54,16 +58,16 @@ MOST_SENT = 100_000_000
 
 
 def classify(path: Path, lines: list[str]) -> pl.DataFrame:
-    """Take each line apart: line, stamp, and of seq, rtt_ms, twice, target, sent, total_ms what it has.
+    """Take each line apart: line, stamp, and of seq, rtt_ms, who, twice, target, sent, total_ms what it has.
 
     UserError names the first line that ping does not write. A last line that is cut is left out.
     """
-    raw = pl.DataFrame(
-        {"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String).str.strip_chars_end()}
-    ).with_columns(pl.col("raw").str.replace_all("[\u00a0\u202f\u3000]", " "))
-    rest = raw.with_columns(
+    raw = pl.DataFrame({"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String)}).with_columns(
+        pl.col("raw").str.replace_all("[\u00a0\u202f\u3000]", " ")
+    )
+    rest = raw.with_columns(  # the blank behind the clock of an empty line is part of the clock
         pl.coalesce(pl.col("raw").str.extract(STAMP, 1), pl.col("raw").str.extract(STAMP, 2)).alias("stamp"),
-        pl.col("raw").str.replace(STAMP, "").alias("text"),
+        pl.col("raw").str.replace(STAMP, "").str.strip_chars_end().alias("text"),
     )
     text = pl.col("text")
     answer, fping = text.str.extract_groups(ANSWER), text.str.extract_groups(FPING)
@@ -81,7 +85,9 @@ def classify(path: Path, lines: list[str]) -> pl.DataFrame:
         .then(pl.coalesce(answer.struct["rtt"], fping.struct["rtt"]).str.replace(",", ".", literal=True))
         .alias("rtt"),
         fping.struct["target"].alias("host"),
+        answer.struct["who"].alias("who"),
         answer.struct["more"].alias("more"),
+        text.str.contains(TWICE).alias("twice"),
         pl.coalesce(text.str.extract(START, 1), text.str.extract(START, 2)).alias("target"),
         text.str.extract(SENT, 1).alias("sent"),
         pl.when(text.str.contains(SENT)).then(text.str.extract(TOTAL, 1)).alias("total"),
@@ -118,7 +124,8 @@ def _numbers(path: Path, parts: pl.DataFrame) -> pl.DataFrame:
         "stamp",
         pl.col("seq").cast(pl.Int64, strict=False),
         pl.col("rtt").cast(pl.Float64, strict=False).alias("rtt_ms"),
-        pl.col("more").str.contains("DUP!", literal=True).fill_null(False).alias("twice"),
+        "who",
+        "twice",
         "target",
         pl.col("sent").cast(pl.Int64, strict=False),
         pl.col("total").cast(pl.Float64, strict=False).alias("total_ms"),

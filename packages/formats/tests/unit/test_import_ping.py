@@ -127,3 +127,56 @@ def test_a_clock_on_some_lines_only_is_refused(tmp_path: Path) -> None:
 def test_more_answers_than_probes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="packets transmitted=1: must be at least the 2 probes answered"):
         read(tmp_path, HEAD + answer(1) + answer(2) + tail(1, 1, 1000))
+
+
+@pytest.mark.parametrize(
+    ("clocks", "times_s"),
+    [
+        (("", "", "", ""), [0.0, 1.0, 2.0, 3.0]),
+        (  # ts puts its clock before an empty line, too; the last blank is part of it
+            tuple(f"2026-11-25 10:15:{second:02d} " for second in (0, 10, 20, 30)),
+            [0.0, 10.0, 20.0, 30.0],
+        ),
+    ],
+)
+def test_a_run_without_an_answer_is_lost_between_the_others(
+    tmp_path: Path, clocks: tuple[str, ...], times_s: list[float]
+) -> None:
+    runs = [HEAD + (answer(1) if at != 1 else "") + tail(1, at != 1, 0) for at in range(4)]
+    text = "".join(clock + line for clock, run in zip(clocks, runs, strict=True) for line in run.splitlines(True))
+    found = read(tmp_path, text)
+    assert found.frame["lost"].to_list() == [False, True, False, False]
+    assert found.frame["t_s"].to_list() == pytest.approx(times_s)
+    assert "1 of 4 probes lost (25.00 %), missing in rtt_ms." in found.notes
+
+
+def test_runs_without_an_answer_at_an_end_are_lost_too(tmp_path: Path) -> None:
+    runs = HEAD + tail(2, 0, 1000), HEAD + answer(1, before="[1700000000.5] ") + tail(1, 1, 0), HEAD + tail(1, 0, 0)
+    frame = read(tmp_path, "".join(runs)).frame
+    assert frame["lost"].to_list() == [True, True, False, True]
+    assert frame["t_s"].to_list() == pytest.approx([0.0, 1.0, 2.0, 3.0])
+
+
+def test_answers_alone_show_where_ping_began_again(tmp_path: Path) -> None:
+    """As `ping -c 1 h | grep icmp_seq` in a loop, past midnight, writes them."""
+    text = "".join(answer(1, rtt, f"{clock} ") for rtt, clock in (("20", "23:59:50.02"), ("30", "00:00:50.03")))
+    found = read(tmp_path, text)
+    assert found.frame["rtt_ms"].to_list() == [20.0, 30.0]
+    assert found.frame["t_s"].to_list() == pytest.approx([0.0, 60.0])
+    assert any("none of a run without one: more may be lost" in note for note in found.notes)
+    again = read(tmp_path, (answer(1) + answer(2) + answer(4)) * 2).frame
+    assert again["lost"].to_list() == [False, False, True, False] * 2
+
+
+def test_the_notes_on_many_runs_are_few(tmp_path: Path) -> None:
+    notes = read(tmp_path, (HEAD + answer(1) + tail(1, 1, 0)) * 20).notes
+    assert "And so on: 13 more such lines." in notes
+    assert len(notes) == 12
+
+
+def test_answers_of_two_hosts_in_one_file_are_refused(tmp_path: Path) -> None:
+    other = answer(1).replace("192.0.2.1", "192.0.2.7")
+    rule = r"line 3: text=64 bytes from 192.0.2.7: must be 64 bytes from 192.0.2.1, as before: the answers of one host"
+    with pytest.raises(UserError, match=rule):
+        read(tmp_path, HEAD + answer(1) + other)
+    assert read(tmp_path, HEAD + answer(1) + other.replace(" ms", " ms (DUP!)")).frame.height == 1

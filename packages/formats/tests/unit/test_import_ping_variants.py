@@ -140,6 +140,11 @@ HEAD = "PING 192.0.2.1 (192.0.2.1) 56(84) "
             [None, 41],
         ),
         ("PING h (192.0.2.1): 56 data bytes\nRequest 0 timed out\n64 bytes from h: icmp_seq=1 time=9 ms\n", [None, 9]),
+        ("PING h (192.0.2.1): 56 data bytes\n" + REPLY.format(0) + "Timeout ...\n" + REPLY.format(2), [500, None, 500]),
+        (
+            "Ping h (192.0.2.1): 56 data bytes\n" + REPLY.format(0) + "Request time out\n" + REPLY.format(2),
+            [500, None, 500],
+        ),
         ("me@h:~$ ping 192.0.2.1\n" + HEAD + "bytes of data.\n" + REPLY.format(1) + "^C\nme@h:~$ \n", [500]),
         (
             "[2026-11-25T10:15:00+0100] h : [0], 84 bytes, 9.5 ms (9.5 avg, 0% loss)\n"
