@@ -15,6 +15,7 @@ from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
 from lab_formats.reading.grain import coarse, of_interfaces_s
+from lab_formats.reading.merged import merged
 from lab_formats.reading.missing import behind_acks_share, missing_share
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
@@ -65,6 +66,7 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if (missing := missing_share(mine)) > MOST_MISSING:
         words = "the rate is too low by at least as much. Capture headers only (-s 128 -B 65536)"
         notes.append(f"{missing:.1%} of the bytes that were acknowledged were not captured: {words}.")
+    notes += merged(mine)
     if samples:
         notes += coarse(of_interfaces_s(packets), "capture")
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
