@@ -30,7 +30,7 @@ NOTES = {
     "gre": "{} packets are within GRE that holds no IP packet which is read: the outer ones count, and show no flow.",
     "unread": "{} packets are within CAPWAP, L2TP over IP or another tunnel that is not read: "
     "the outer ones count, and show no flow.",
-    "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
+    "short": "{} packets are cut within TCP's header, and show no flow: a longer snap length holds it.",
     "retried": "{} frames were sent again on the air (802.11) and stand twice: each counts once.",
     "malformed": "{} packets state a TCP header of less than 20 bytes, and show no flow.",
     **{why: f"{{}} frames are {why}: left out." for why in WHY.values()},
@@ -84,6 +84,7 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
             packet = _packet(frame, (frame.t_ns - start_ns) / 1e9, counts)
         except (struct.error, IndexError):
             counts["broken"] += 1
+            counts["cut"] += len(frame.data) < frame.wire_bytes
             continue
         if packet and _is_retry(frame, packet, numbers):
             counts["retried"] += 1
@@ -93,12 +94,14 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
     if not found and others:
         rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
         raise field_error(path, "link type", " and ".join(others), rule)
+    longer = f"capture with a snap length above {max(lengths, default=0)} bytes"
     if not found:
         why = "".join(f", {counts[each]} {each}" for each in WHY.values() if counts[each])
-        frames_read = f"{counts['frames']} frames, none with a whole IP header{why}"
+        cut = f"; {counts['cut']} are cut before its end: {longer}" if counts["cut"] else ""
+        frames_read = f"{counts['frames']} frames, none with a whole IP header{why}{cut}"
         raise UserError(f"{path}: content: must be a capture with IP packets ({frames_read})")
     if counts["short"] and not any(packet.flow for packet in found):
-        rule = f"whole TCP headers, and {counts['short']} are cut: capture with a snap length of 96 bytes or more"
+        rule = f"whole TCP headers, and {counts['short']} are cut: {longer}"
         raise UserError(f"{path}: packets: must hold {rule}")
     if counts["broken"]:
         notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")

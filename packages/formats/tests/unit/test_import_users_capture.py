@@ -166,6 +166,25 @@ def test_a_header_that_is_cut_and_a_time_that_goes_back_are_said(tmp_path: Path)
     assert recording.notes[0].startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("snap_bytes", "words"),
+    [
+        (30, r"none with a whole IP header; 123 are cut before its end: capture with a snap length above 30 bytes\)"),
+        (46, r"whole TCP headers, and 123 are cut: capture with a snap length above 46 bytes"),
+    ],
+)
+def test_a_snap_length_that_is_too_short_is_named(tmp_path: Path, snap_bytes: int, words: str) -> None:
+    file = pcap(tmp_path / "short.pcap", PLAIN)
+    data, cut, at = file.read_bytes(), file.read_bytes()[:24], 24
+    while at < len(data):
+        times, length = data[at : at + 8], int.from_bytes(data[at + 8 : at + 12], "little")
+        frame = data[at + 16 : at + 16 + length][:snap_bytes]
+        cut, at = cut + times + struct.pack("<II", len(frame), length) + frame, at + 16 + length
+    file.write_bytes(cut)
+    with pytest.raises(UserError, match=words):
+        importers.read(file)
+
+
 @pytest.mark.parametrize("seq", [1000, 2**32 - 5000])
 def test_what_the_capture_lost_is_said(tmp_path: Path, seq: int) -> None:
     """Three segments of 60, as where the kernel's buffer was full; what is lost on the way and sent again is none."""
