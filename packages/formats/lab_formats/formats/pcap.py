@@ -95,6 +95,8 @@ def _opener(path: Path, packets: list[Packet], notes: list[str]) -> bytes:
     if opened:
         talk, largest = (max(talks, key=lambda talk: sizes[talk]) for talks in (opened, sizes))
         if largest == talk or sizes[largest] == sizes[talk]:
+            words = "who opened the largest conversation: it makes the direction (--set user=ADDRESS)"
+            notes.append(f"The user is taken to be {ip_address(opened[talk])}, {words}.")
             return opened[talk]
         why = "for the begin of the largest conversation was not captured"
         if opened[talk] in largest:

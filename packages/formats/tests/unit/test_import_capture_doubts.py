@@ -172,3 +172,11 @@ def test_headers_that_merged_segments_lack_are_said(tmp_path: Path, mss: int, si
     found = [note for note in notes(pcap(tmp_path / "made.pcap", packets)) if "several segments" in note]
     words = f"(GRO, TSO): the headers between them, {share} of the bytes on the link, are not in the rate."
     assert not found if share is None else found[0].startswith("60 packets hold") and found[0].endswith(words)
+
+
+def test_who_is_taken_for_the_user_is_said(tmp_path: Path) -> None:
+    """A server opens the connection of an active FTP: the download would be an upload."""
+    file = pcap(tmp_path / "made.pcap", download())
+    words = f"The user is taken to be {CLIENT}, who opened the largest conversation: it makes the direction"
+    assert any(note.startswith(words) for note in notes(file))
+    assert not any("taken to be" in note for note in importers.read(file, user=SERVER).notes)
