@@ -70,6 +70,9 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if samples:
         notes += coarse(of_interfaces_s(packets), "capture")
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
+    if way := _not_captured(mine, side):
+        notes.append(f"No packet of the way {way} was captured, though TCP answers: its rate is not known.")
+        frame = frame.drop(f"rate_{way}_mbps")
     if len(packets) > len(mine):
         notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")
     notes.append(f"{len(samples)} round trips seen; each contains the queues that the captured traffic made.")
@@ -105,6 +108,13 @@ def _opener(path: Path, packets: list[Packet], notes: list[str]) -> bytes:
             return opened[talk]
     known = " or ".join(f"--set user={ip_address(end)}" for end, _ in ends.most_common(2))
     raise UserError(f"{path}: user: must be given, {why}: {known}")
+
+
+def _not_captured(packets: list[Packet], side: bytes) -> str:
+    """Return the way of which a capture of TCP holds no packet, as a mirror of one way or a filter leaves it out."""
+    down = {packet.target == side for packet in packets}
+    is_tcp = any(packet.flow for packet in packets)
+    return ("up" if down == {True} else "down") if len(down) == 1 and is_tcp else ""
 
 
 def _largest_share(packets: list[Packet]) -> float:

@@ -2,6 +2,7 @@
 """What a capture of others does not show: frames that are not read, pure acknowledgements, fine times."""
 
 import struct
+from ipaddress import ip_address
 from pathlib import Path
 
 import numpy as np
@@ -180,3 +181,12 @@ def test_who_is_taken_for_the_user_is_said(tmp_path: Path) -> None:
     words = f"The user is taken to be {CLIENT}, who opened the largest conversation: it makes the direction"
     assert any(note.startswith(words) for note in notes(file))
     assert not any("taken to be" in note for note in importers.read(file, user=SERVER).notes)
+
+
+@pytest.mark.parametrize(("source", "way"), [(SERVER, "up"), (CLIENT, "down")])
+def test_a_way_that_was_not_captured_has_no_rate(tmp_path: Path, source: str, way: str) -> None:
+    """It is not 0: its acknowledgements, or what they acknowledge, have passed."""
+    one_way = [(t_s, packet) for t_s, packet in download() if packet[12:16] == ip_address(source).packed]
+    found = importers.read(pcap(tmp_path / "made.pcap", one_way), user=CLIENT)
+    assert found.frame.columns == ["t_s", f"rate_{'down' if way == 'up' else 'up'}_mbps", "rtt_ms"]
+    assert f"No packet of the way {way} was captured, though TCP answers: its rate is not known." in found.notes
