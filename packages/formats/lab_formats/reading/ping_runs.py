@@ -126,7 +126,8 @@ def _between(t_s: Seconds) -> Seconds:
     """Lay the probes of runs without an answer, whose times are NaN, evenly between those of the others."""
     place, known = np.arange(len(t_s)), np.flatnonzero(~np.isnan(t_s))
     beyond = np.minimum(place - known[0], 0) + np.maximum(place - known[-1], 0)
-    return np.interp(place, known, t_s[known]) + COMMON_S * beyond
+    out: Seconds = np.interp(place, known, t_s[known]) + COMMON_S * beyond
+    return out
 
 
 def _probes(path: Path, run: Run) -> tuple[pl.DataFrame, list[str]]:
