@@ -16,7 +16,7 @@ from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
 from lab_formats.reading.grain import coarse, of_interfaces_s
 from lab_formats.reading.merged import merged
-from lab_formats.reading.missing import behind_acks_share, missing_share
+from lab_formats.reading.missing import again_share, behind_acks_share, missing_share
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
 
@@ -26,6 +26,7 @@ USAGE = "The rate is what was sent: usage."
 MOST_ELSEWHERE = 0.01  # of the packets may be copies that are too late for one place
 MOST_BEHIND = 0.1  # of the segments: fewer are out of order, as with several queues of a card
 MOST_MISSING = 0.001  # of the bytes, without a word
+MOST_AGAIN = 0.01  # of the payload, without a word
 Talk = Flow | frozenset[bytes]
 MOST_BINS = 10_000_000  # 11 days in the usual steps
 
@@ -66,6 +67,9 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if (missing := missing_share(mine)) > MOST_MISSING:
         words = "the rate is too low by at least as much. Capture headers only (-s 128 -B 65536)"
         notes.append(f"{missing:.1%} of the bytes that were acknowledged were not captured: {words}.")
+    if (again := again_share(mine)) > MOST_AGAIN:
+        words = "where the capture was taken they passed twice, and the rate counts both"
+        notes.append(f"{again:.1%} of the bytes of the largest way were sent again: {words}.")
     notes += merged(mine)
     if samples:
         notes += coarse(of_interfaces_s(packets), "capture")

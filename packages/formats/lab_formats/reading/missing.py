@@ -34,6 +34,22 @@ def missing_share(packets: list[Packet]) -> float:
     return float(np.maximum(gaps, 0).sum()) / max(acked - int(begin[0]), 1)
 
 
+def again_share(packets: list[Packet]) -> float:
+    """Return the share of the payload of the largest way that stands a second time: lost behind the capture's place.
+
+    What was lost before that place fills a hole, and stands once.
+    """
+    own, source = _largest_way(packets)
+    seen: set[int] = set()
+    again = total = 0
+    for packet in own:
+        if packet.source == source and packet.end != packet.seq:
+            total += packet.end - packet.seq
+            again += (packet.end - packet.seq) * (packet.seq in seen)
+            seen.add(packet.seq)
+    return again / max(total, 1)
+
+
 def behind_acks_share(packets: list[Packet]) -> float:
     """Return the share of new segments of the largest way that stand behind their own acknowledgements."""
     own, source = _largest_way(packets)

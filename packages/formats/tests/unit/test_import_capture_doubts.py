@@ -190,3 +190,14 @@ def test_a_way_that_was_not_captured_has_no_rate(tmp_path: Path, source: str, wa
     found = importers.read(pcap(tmp_path / "made.pcap", one_way), user=CLIENT)
     assert found.frame.columns == ["t_s", f"rate_{'down' if way == 'up' else 'up'}_mbps", "rtt_ms"]
     assert f"No packet of the way {way} was captured, though TCP answers: its rate is not known." in found.notes
+
+
+@pytest.mark.parametrize(("at_sender", "share"), [(True, "9.1%"), (False, None)])
+def test_what_was_sent_again_at_the_senders_place_is_said(tmp_path: Path, at_sender: bool, share: str | None) -> None:
+    """Behind the loss each segment stands once."""
+    packets = download()
+    lost = [each for each in packets if len(each[1]) > 1000][10:40:5]
+    kept = packets if at_sender else [each for each in packets if each not in lost]
+    found = notes(pcap(tmp_path / "made.pcap", sorted([*kept, *((t_s + 0.06, packet) for t_s, packet in lost)])))
+    said = [note for note in found if "were sent again" in note]
+    assert not said if share is None else said[0].startswith(f"{share} of the bytes of the largest way were sent again")
