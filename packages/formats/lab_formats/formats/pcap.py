@@ -117,8 +117,8 @@ def _opener(path: Path, packets: list[Packet], notes: list[str]) -> bytes:
 def _not_captured(packets: list[Packet], side: bytes) -> str:
     """Return the way of which a capture of TCP holds no packet, as a mirror of one way or a filter leaves it out."""
     down = {packet.target == side for packet in packets}
-    is_tcp = any(packet.flow for packet in packets)
-    return ("up" if down == {True} else "down") if len(down) == 1 and is_tcp else ""
+    is_answer = any(packet.ack is not None for packet in packets)  # a SYN alone may have had none
+    return ("up" if down == {True} else "down") if len(down) == 1 and is_answer else ""
 
 
 def _largest_share(packets: list[Packet]) -> float:

@@ -139,8 +139,8 @@ def _probes(path: Path, run: Run) -> tuple[pl.DataFrame, list[str]]:
     if late := int((once["seq"].diff(null_behavior="drop") < 0).sum()):
         notes.append(f"{late} answers came after later ones: sorted by icmp_seq.")
     numbers = [int(number) for number in lines["seq"]] or [1]
-    first = min(1, *numbers) if run.target else min(numbers)
-    last = max(*numbers, (run.sent or 0) + first - 1)
+    first = min(1, min(numbers)) if run.target else min(numbers)
+    last = max(max(numbers), (run.sent or 0) + first - 1)
     if last - first >= MOST_SENT or (run.sent is not None and once.height > run.sent):
         raise field_error(path, "packets transmitted", run.sent, f"at least the {once.height} probes answered")
     every = pl.DataFrame({"seq": pl.Series(range(first, last + 1), dtype=pl.Int64)})

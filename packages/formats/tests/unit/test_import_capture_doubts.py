@@ -192,6 +192,11 @@ def test_a_way_that_was_not_captured_has_no_rate(tmp_path: Path, source: str, wa
     assert f"No packet of the way {way} was captured, though TCP answers: its rate is not known." in found.notes
 
 
+def test_a_syn_without_an_answer_shows_no_way_that_was_not_captured(tmp_path: Path) -> None:
+    syns = [(second, ip4(CLIENT, SERVER, tcp(4000, 80, 99, 0, 2, 0))) for second in (0.0, 1.0, 3.0)]
+    assert importers.read(pcap(tmp_path / "made.pcap", syns)).frame["rate_down_mbps"].max() == 0
+
+
 @pytest.mark.parametrize(("at_sender", "share"), [(True, "9.1%"), (False, None)])
 def test_what_was_sent_again_at_the_senders_place_is_said(tmp_path: Path, at_sender: bool, share: str | None) -> None:
     """Behind the loss each segment stands once."""
