@@ -10,11 +10,12 @@ import numpy as np
 import polars as pl
 
 from lab.links.shapes import late_us
+from lab.node.measure.splats import splats
 from lab.node.plan import Plan, Shape
 from lab.node.qdiscs.series import WHOLE
 from lab.node.record import Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.senders.records import check as _check
-from lab.senders.traced import segments
+from lab.senders.traced import packet_checks
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.pieces import Frame, collected, pieces_of
 from lab.tables.trial_json import Certificate, Check
@@ -36,19 +37,21 @@ END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
 
 
 def certify(
-    plan: Plan, node: NodeRecord, tables: Mapping[str, Frame], of_packets: list[Check] | None = None
+    plan: Plan, node: NodeRecord, tables: Mapping[str, Frame], of_packets: list[Check] | None = None, log: str = ""
 ) -> Certificate:
     """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}.
 
-    of_packets: the checks of packets by the sender's way (lab/senders/way.py); absent: those of TCP's segments.
+    of_packets: the checks of packets by the sender's way (lab/senders/way.py); absent: those of TCP's. log: what the
+    kernel under test printed.
     """
     checks = [
         _rate(plan, LinkCapacity(collected(tables["link"]), plan["mss_bytes"]), collected(tables["qdisc"])),
         *(_delay(plan, probe) for probe in node["probes"]),
         _order(plan, node["probes"], tables["packets"]),
-        *([segments(plan, tables["packets"])] if of_packets is None else of_packets),
+        *(packet_checks(plan, tables) if of_packets is None else of_packets),
         _check("packets the capture dropped", 0, node["capture"]["dropped_pkts"], "packets", 0),
         _elsewhere(plan, node),
+        _check("kernel log", 0, len(splats(log)), "complaints", 0),
         *_losses(plan, node),
         *_receive_window(collected(tables["acks"]), plan["mss_bytes"], hidden="stack" in plan["flows"][0]),
         *_lateness(plan, node["changes"]),

@@ -27,7 +27,7 @@ from lab.tables import downloads, workload
 from lab.tables.digests import write_digests
 from lab.tables.header_capture import keep_headers
 from lab.tables.kernel_log import STORED as LOG
-from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log
+from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log, raw_log
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.node_json import read_node
 from lab.tables.pieces import collected
@@ -140,7 +140,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     tables = downloads.cut(decoded.tables, measured)
     write_tables(tables, folder)
     flows = [_flow(node, flow, cca) for flow, cca in zip(measured, senders, strict=True)]
-    meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables["packets"])))
+    meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables), raw_log(folder)))
     link, download = LinkCapacity(collected(tables["link"])), flows[0]
     if link.changes and download["seconds"]:
         meta["rate_mbps"] = link.rate_mbps(download["data_s"], download["end_s"]) or meta["rate_mbps"]

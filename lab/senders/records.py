@@ -30,8 +30,8 @@ class Decoded(Protocol):
     def tables(self) -> Mapping[str, Frame]:
         """Return every table of TRIAL_TABLES."""
 
-    def checks(self, packets: Frame) -> list[Check]:
-        """Return the certificate's checks of packets as this way sends them, given those of the download."""
+    def checks(self, tables: Mapping[str, Frame]) -> list[Check]:
+        """Return the certificate's checks of packets as this way sends them, given the tables of the download."""
 
     def counted(self, download: Download) -> Download:
         """Return a download as this way counts it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.base.stats import largest
+from lab.base.stats import largest, smallest
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.senders.records import RawTrial, check
@@ -29,6 +29,7 @@ CAPTURED, PACKETS = "client.pcapng", "packets.arrow"
 OF_TCP = {"dport", "snd_cwnd", "ssthresh", "srtt", "snd_una", "snd_nxt", "snd_wnd", "state", "cong_state"}
 OF_BINS = {"bin", "cwnd", "rtt_us", "bin_us", "curr_delv", "prev_delv", "norm_permille", "enough", "exit"}
 OF_EXITS = {"cwnd_pkts", "ssthresh_pkts", "cause", "late_ns"}
+TIME_STAMP_MS = 1.0  # what TCP takes a round trip from where it does not know when it sent
 READ = frozenset({*OF_TCP, *OF_BINS, *OF_EXITS, *COUNTS})  # fields of the trace's events
 
 
@@ -48,9 +49,9 @@ class Traced:
         """Return its tables."""
         return tables_of(self.raw.folder, self.raw.node, *(sender.exit_causes for sender in self.raw.senders))
 
-    def checks(self, packets: Frame) -> list[Check]:
-        """Return the check of the largest segment."""
-        return [segments(self.raw.plan, packets)]
+    def checks(self, tables: Mapping[str, Frame]) -> list[Check]:
+        """Return the checks of TCP's segments."""
+        return packet_checks(self.raw.plan, tables)
 
     def counted(self, download: Download) -> Download:
         """Return the download as the capture has it."""
@@ -95,6 +96,26 @@ def link_tables(folder: Path, node: NodeRecord, events: Events, start_ns: int) -
         "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
         "qdisc": qdisc_table(events, start_ns),
     }
+
+
+def packet_checks(plan: Plan, tables: Mapping[str, Frame]) -> list[Check]:
+    """Check segments, and what the kernel traced against the packets: a module may write any field of its socket."""
+    acks = collected(tables["acks"]).filter(pl.col("flow") == 1)
+    return [segments(plan, tables["packets"]), _acknowledged(acks, tables["packets"]), _round_trip(plan, acks)]
+
+
+def _acknowledged(acks: pl.DataFrame, packets: Frame) -> Check:
+    """Count up to how many places the server's kernel held data for acknowledged without an ACK of the client."""
+    sent = collected(packets.filter(~pl.col("to_client") & (pl.col("flow") == 1)).select("ack_bytes"))
+    unsent = set(acks["snd_una_bytes"].unique()) - set(sent["ack_bytes"].unique())
+    return check("acknowledged without an ACK of the client", 0, len(unsent), "places", 0)
+
+
+def _round_trip(plan: Plan, acks: pl.DataFrame) -> Check:
+    """Compare the smallest smoothed round trip with the link's, which nothing is faster than."""
+    target, got = plan["link"]["base_rtt_ms"], smallest(acks.filter(pl.col("srtt_ms") > 0)["srtt_ms"])
+    found = check("smallest smoothed round trip, at least", target, got, "ms", TIME_STAMP_MS, missing_ok=True)
+    return {**found, "ok": got is None or got >= target - TIME_STAMP_MS}
 
 
 def segments(plan: Plan, packets: Frame) -> Check:

@@ -24,8 +24,13 @@ def keep_log(folder: Path) -> None:
     differ.
     """
     if (folder / RAW).is_file():
-        log = (folder / RAW).read_bytes().decode(errors="replace")
-        (folder / STORED).write_bytes(_compressed(since_init(log).encode()))
+        (folder / STORED).write_bytes(_compressed(raw_log(folder).encode()))
+
+
+def raw_log(folder: Path) -> str:
+    """Return what the kernel of a trial under way printed from its init on; nothing where its backend keeps no log."""
+    file = folder / RAW
+    return since_init(file.read_bytes().decode(errors="replace")) if file.is_file() else ""
 
 
 def since_init(log: str) -> str:

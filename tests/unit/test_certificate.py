@@ -57,6 +57,17 @@ def smaller_segments(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
     plan["mss_bytes"] = 1308
 
 
+def acknowledged_by_nobody(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    """A module moves what its socket holds for acknowledged."""
+    last = pl.int_range(pl.len()) == pl.len() - 1
+    tables["acks"] = tables["acks"].with_columns(pl.col("snd_una_bytes") + last.cast(pl.Int64))
+
+
+def faster_than_the_link(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    """A module takes microseconds for eighths of them (tp->srtt_us)."""
+    tables["acks"] = tables["acks"].with_columns(pl.col("srtt_ms") / 8)
+
+
 def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["capture"]["dropped_pkts"] = 1
 
@@ -174,6 +185,8 @@ CAUSES = [
     (overtaken_probe, "packets out of order"),
     (overtaken_segment, "packets out of order"),
     (smaller_segments, "largest data segment"),
+    (acknowledged_by_nobody, "acknowledged without an ACK of the client"),
+    (faster_than_the_link, "smallest smoothed round trip, at least"),
     (capture_drop, "packets the capture dropped"),
     (drop_at("server:eth1", "qdisc_dropped_pkts"), ELSEWHERE),
     (drop_at("client:eth1", "rx_dropped_pkts"), ELSEWHERE),

@@ -70,6 +70,22 @@ def test_a_trial_has_its_tables_capture_and_digests_and_without_the_capture_the_
     assert without.packets.equals(with_it.packets)
 
 
+ALIVE = "Attempt to release alive inet socket 000000008e85489f"  # of net/ipv4/af_inet.c: it was freed in mid-flow
+
+
+@pytest.mark.parametrize(("line", "failed"), [(ALIVE, ["kernel log"]), ("mine: entered slow start", [])])
+def test_a_trial_whose_kernel_complains_is_invalid(tmp_path: Path, line: str, failed: list[str]) -> None:
+    @dataclass(frozen=True)
+    class Printed(Recorded):
+        def run_plan(self, plan: Plan, folder: Path) -> None:
+            super().run_plan(plan, folder)
+            (folder / "kernel.log").write_text(f"BUG: before it\nRun /usr/bin/python3 as init process\n{line}\n")
+
+    certificate = run_trial(job(tmp_path, Printed()))["certificate"]
+    assert [check["name"] for check in certificate["checks"] if not check["ok"]] == failed
+    assert certificate["valid"] == (not failed)
+
+
 def test_its_json_has_what_was_requested_and_reported_and_its_log_begins_with_init(tmp_path: Path) -> None:
     meta = run_trial(job(tmp_path))
     assert (meta["cca"], meta["trial"], meta["scenario"], meta["profile"]) == ("cubic", 3, "test", "test")

@@ -10,7 +10,7 @@ FIRST_LINE = re.compile(
     | ^INFO:\ (possible|suspicious|task|rcu|trying\ to\ register|inconsistent)
     | kmemleak:.*suspected\ memory\ leak | ^unreferenced\ object\ 0x
     | ^refcount_t: | ^list_(add|del)\ corruption | ^ODEBUG: | ^ref_tracker: | unregister_netdevice:\ waiting
-    | general\ protection\ fault | scheduling\ while\ atomic | ^Modules\ linked\ in:
+    | ^Attempt\ to\ release\  | general\ protection\ fault | scheduling\ while\ atomic | ^Modules\ linked\ in:
     | DEBUG_LOCKS_WARN_ON | Object\ already\ free | ^divide\ error
     """,
     re.VERBOSE,

@@ -6,6 +6,7 @@ client's log, which has each datagram in the order of its arrival, as the captur
 counts them from its SYN.
 """
 
+from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -200,7 +201,7 @@ class OverQuic:
         """Return its tables."""
         return decode(self.raw.folder, self.raw.node, self.ends)
 
-    def checks(self, _packets: Frame) -> list[Check]:
+    def checks(self, _tables: Mapping[str, Frame]) -> list[Check]:
         """Return the checks of its datagrams."""
         return datagrams(self.ends)
 

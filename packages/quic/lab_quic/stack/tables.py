@@ -7,6 +7,7 @@ those of the datagrams' payload, each counted as new, in the order in which they
 
 import fnmatch
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -92,7 +93,7 @@ class OverStack:
         qlog.require_bytes(found, down_bytes * base_ms / max(trial_ms, base_ms), shown)
         return timed(found, up_s)
 
-    def checks(self, _packets: Frame) -> list[Check]:
+    def checks(self, _tables: Mapping[str, Frame]) -> list[Check]:
         """Return the check of the largest datagram; smaller ones are the stack's own choice."""
         name = "largest UDP datagram (no segmentation offload)"
         found = check(name, self.full_bytes, self.datagrams.largest_bytes, "bytes", self.full_bytes)
