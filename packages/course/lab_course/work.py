@@ -18,6 +18,7 @@ from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import OwnSource
 from lab.links.profile import Profile, load_profile, read_profile
 from lab.links.recorded import Series
+from lab.report.trust import InvalidTrial
 from lab.runs.experiment import Experiment
 from lab.runs.own.senders import Passed, own_senders
 from lab.schema.cca import Cca, load_cca
@@ -109,7 +110,7 @@ class Work:
     def run(self, sender: str | Passed, link: str | Profile, seed: int, download: Download = Download()) -> Ran:
         """Run one download over a link, of a sender of the lab (its name) or of the submission (.c file or module).
 
-        UserError where the packets contradict the exit that the submission recorded.
+        UserError where the submission's trial is not valid, or the packets contradict the exit that it recorded.
         """
         profile = link if isinstance(link, Profile) else self.link(link)
         if isinstance(sender, Passed) or sender.endswith(".c"):
@@ -119,6 +120,9 @@ class Work:
             cca, module = load_cca(sender, COMMAND_LINE, "sender"), None
             cca = cca.model_copy(update={"params": {**cca.params, **download.params}})
         ran = Ran(self.bench.run(_experiment(cca, profile, seed, download), module), cca, profile)
+        if module and not ran.trial.valid:
+            reason = InvalidTrial.of(cca.name, 1, ran.trial.meta["certificate"]).reason
+            raise UserError(f"a trial: {reason}: must be valid: no points for a trial that the lab would leave out")
         if module and ran.exit:
             require_seen(ran.trial, ran.exit)
         return ran

@@ -43,6 +43,14 @@ def test_a_forged_exit_is_refused_by_the_packets(
         submitted.run(FILE, "far", submitted.seed(), Download(DURATION_S))
 
 
+def test_a_module_that_writes_what_the_kernel_traces_of_its_socket_has_no_points(bench: Bench) -> None:
+    solution = (find_assignment("6").folder / "teacher/solution" / FILE).read_text()
+    record = 'slow_start_left(sk, tcp_snd_cwnd(tp), tp->rack.rtt_us, "my_rule");'
+    submitted = work(bench, solution.replace(record, f"{record}\n\t\ttp->srtt_us = 8;"))
+    with pytest.raises(UserError, match=r"^a trial: smallest smoothed round trip, at least .* must be valid"):
+        submitted.run(FILE, "far", submitted.seed(), Download(DURATION_S))
+
+
 def test_a_rule_that_leaves_when_it_says_so_is_judged(bench: Bench) -> None:
     solution = find_assignment("6").folder / "teacher/solution" / FILE
     submitted = work(bench, solution.read_text())
