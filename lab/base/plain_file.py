@@ -65,6 +65,14 @@ def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
+def require_made(folder: Path, place: str) -> Path:
+    """Return a file or folder that a stranger's build left in a folder; UserError where a link leads elsewhere."""
+    path = folder / place
+    if path.resolve() != folder.resolve() / place or not (path.is_file() or path.is_dir()):
+        raise _not_made(place, "a link, a special file, or missing")
+    return path
+
+
 def copy_made(folder: Path, name: str, target: Path) -> None:
     """Copy a file that a stranger's program left in a folder; UserError where it is no plain file with one name.
 

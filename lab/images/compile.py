@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab.base import paths, sandbox
 from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain, require_made
 from lab.images.refused import RULE, refused
 
 # Sources that User Mode Linux never compiles; their Kconfig files stay. A third of the unpacking time.
@@ -98,7 +99,7 @@ class Compile:
         merge = "cd src && scripts/kconfig/merge_config.sh -m -O /build/obj /build/obj/.config"
         self.run("sh", "-c", " ".join([merge, *names.values()]), read_only=names, words="merge_config.sh")
         self.make("olddefconfig")
-        got = (self.folder / "obj/.config").read_text()
+        got = read_plain(require_made(self.folder, "obj/.config"), MEGABYTE).decode(errors="replace")
         for file, line in refused({file.name: file.read_text() for file in fragments}, got):
             raise UserError(f"{file}: {line}: {RULE}")
 

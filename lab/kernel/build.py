@@ -3,14 +3,19 @@
 
 import hashlib
 import json
+import os
+import re
 import shutil
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths, sandbox
 from lab.base.cache import finished, publish, use
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, copy_made, read_plain, require_made, write_whole
+from lab.base.remove import remove
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.recipe import Recipe, Source
@@ -26,6 +31,7 @@ PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
 DEFAULT = Recipe()
 Progress = Callable[[int], None]  # receives the number of finished compiler steps
+RELEASE = "obj/include/config/kernel.release"
 KERNEL_STEPS, MODULES_STEPS = 1105, 135  # lines of the compiler's output, 6.12's: only a bar depends on them
 
 
@@ -106,7 +112,11 @@ def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
         compile_.run("tar", "-x", "-f", bound, "-C", "obj", read_only={profile: bound})
     compile_.make(*(PROFILED for _ in recipe.profile), "all")
     compile_.make("INSTALL_MOD_PATH=/build", "modules_install")
-    release = (compile_.folder / "obj/include/config/kernel.release").read_text().strip()
+    release = read_plain(require_made(compile_.folder, RELEASE), MEGABYTE).decode(errors="replace").strip()
+    if not re.fullmatch(r"\w[\w.+~-]{0,63}", release, re.ASCII):  # it names a folder
+        raise field_error("build", RELEASE, release, "letters, digits and _ . + ~ - only, at most 64")
+    for made in ("obj/linux", f"lib/modules/{release}"):
+        require_made(compile_.folder, made)
     (compile_.folder / "built.json").write_text(json.dumps({"source": recipe.named(source.name), "release": release}))
 
 
@@ -120,17 +130,36 @@ def configure(compile_: Compile, recipe: Recipe, source: Source, patch: Path | N
 
 
 def _build_modules(compile_: Compile, kernel: Path) -> None:
+    """Build modules; what a user's kernel tree makes of its own is copied, and no link of it followed."""
     release = json.loads((kernel / "built.json").read_text())["release"]
-    shutil.copytree(kernel / "lib/modules", compile_.folder / "lib/modules", symlinks=True)
+    libraries = _libraries(compile_)
     make_modules(compile_)
+    made, target = compile_.folder, compile_.folder / "lib/modules"
+    if os.path.lexists(made / "lib"):
+        raise UserError("build: lib: must not be made by the modules' own build")
+    shutil.copytree(kernel / "lib/modules", target, symlinks=True)
     for folder in MODULES:
-        for module in (compile_.folder / folder.name).glob("*.ko"):
-            shutil.copy(module, compile_.folder / "lib/modules" / release)
+        for module in require_made(made, folder.name).glob("*.ko"):
+            copy_made(module.parent, module.name, target / release / module.name)
+    sandbox.disown_tree(made)  # the next command gives all of it to the user that builds
     compile_.run("depmod", "-b", PLACE, release)
+    for name, content in libraries.items():
+        write_whole(made / name, content)
+
+
+def _libraries(compile_: Compile) -> dict[str, bytes]:
+    """Build what this user's programs load, where nothing of a kernel's tree runs; returns the files by name."""
+    own = copy(compile_)
+    own.folder, own.kernel = compile_.folder / "own", None
     for folder in SENDERS:
-        compile_.run("make", "-s", "-C", f"{PLACE}/{folder.name}", f"OUT={PLACE}")
-    shutil.copy(PRELOAD, compile_.folder)
-    compile_.run("gcc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o", "fewer_wakeups.so", PRELOAD.name)
+        shutil.copytree(folder, own.folder / folder.name)
+    shutil.copy(PRELOAD, own.folder)
+    for folder in SENDERS:
+        own.run("make", "-s", "-C", f"{PLACE}/{folder.name}", f"OUT={PLACE}")
+    own.run("gcc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o", "fewer_wakeups.so", PRELOAD.name)
+    libraries = {file.name: file.read_bytes() for file in own.folder.glob("*.so")}
+    remove(own.folder)
+    return libraries
 
 
 def make_modules(compile_: Compile, *words: str) -> None:

@@ -4,6 +4,7 @@
 import re
 
 from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain, require_made
 from lab.images.compile import Compile
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import VERSIONS
@@ -21,8 +22,8 @@ def digested(recipe: Recipe) -> list[str]:
 def enlarge_sockets(compile_: Compile, recipe: Recipe) -> None:
     """Change the header of an unpacked source, where the recipe requests larger sockets."""
     if held_bytes := VERSIONS[recipe.version].socket_bytes:
-        header = compile_.folder / "src" / HEADER
-        header.write_text(with_socket_bytes(header.read_text(), held_bytes))
+        header = require_made(compile_.folder, f"src/{HEADER}")
+        header.write_text(with_socket_bytes(read_plain(header, MEGABYTE).decode(), held_bytes))
 
 
 def with_socket_bytes(header: str, held_bytes: int) -> str:
