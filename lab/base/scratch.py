@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lab.base import paths
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.remove import remove
@@ -23,9 +24,12 @@ FONTS = "MPLCONFIGDIR"  # of matplotlib, which looks there first
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Yield an empty folder, removed when the block ends; the cache may be read-only."""
-    folder = Path(tempfile.mkdtemp(prefix=_of_workers(os.getppid()) if is_worker() else PREFIX))
+def scratch_folder(above: Path | None = None) -> Iterator[Path]:
+    """Yield an empty folder, removed when the block ends; the cache may be read-only.
+
+    above: a folder of the results that has more room than the one for temporary files.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=_of_workers(os.getppid()) if is_worker() else PREFIX, dir=above))
     try:
         with held(folder / LOCK, wait=False):
             (folder / "work").mkdir()
@@ -77,7 +81,8 @@ def _of_workers(command: int) -> str:
 
 def clear(prefix: str = PREFIX) -> Iterator[Path]:
     """Remove the folders of killed commands of this user; yield each one."""
-    for folder in filter(_is_own, sorted(Path(tempfile.gettempdir()).glob(f"{prefix}*"))):
+    found = [*Path(tempfile.gettempdir()).glob(f"{prefix}*"), *paths.results().glob(f"*/*/{prefix}*")]
+    for folder in filter(_is_own, sorted(found)):
         if (folder / LOCK).exists():
             with held(folder / LOCK, wait=False) as free:
                 if free:

@@ -33,8 +33,9 @@ def load_matplotlib(_job: int) -> str:
 
 USE = """
 import sys
+from pathlib import Path
 from lab.base.scratch import scratch_folder
-with scratch_folder() as folder:
+with scratch_folder(*map(Path, sys.argv[1:])) as folder:
     (folder / "own").touch()
     print(folder, flush=True)
     sys.stdin.read()
@@ -56,16 +57,23 @@ def test_a_scratch_folder_ends_with_its_block_without_a_trace(temporary: Path) -
     assert list(temporary.iterdir()) == []
 
 
-def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(temporary: Path) -> None:
+@pytest.mark.parametrize("above", [[], ["results/break/one"]], ids=["temporary", "of results"])
+def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, above: list[str]
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(temporary / "results"))
+    places = [temporary / each for each in above]
+    for place in places:
+        place.mkdir(parents=True)
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", USE], stdin=pipe, stdout=pipe, text=True) as process:
+    with subprocess.Popen([sys.executable, "-c", USE, *places], stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdout
         used = Path(process.stdout.readline().strip())
         assert list(clear()) == []
         assert (used / "own").exists()
         process.kill()
     assert list(clear()) == [used.parent]
-    assert list(temporary.iterdir()) == []
+    assert not used.parent.exists()
 
 
 def test_a_pipe_of_another_user_and_a_link_to_a_folder_are_no_scratch_folders_and_left_alone(

@@ -67,10 +67,11 @@ def islands(request: Request) -> Sequence[int]:
 def bench_of(request: Request, options: RunOptions, console: Console, store: Path | None = None) -> Iterator[Bench]:
     """Build what the senders need, and provide workers."""
     senders, virtual = own.ready(request.everyone, prepare(Recipe(), console), console)
-    with scratch_folder() as work, one_pool():
+    request.folder.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(request.folder) as work, one_pool():
         base = _base(request, senders, work)
         folder = store or request.folder.parent / TRIALS
-        yield Bench(base, virtual, options.workers, Store(folder), request.folder)
+        yield Bench(base, virtual, options.workers, Store(folder), work)
 
 
 def _base(request: Request, senders: dict[str, Cca], work: Path) -> Experiment:

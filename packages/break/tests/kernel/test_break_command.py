@@ -98,6 +98,10 @@ def test_the_budget_is_shown_before_and_the_find_after(folder: Path) -> None:
         assert f"\n{name}" in printed
 
 
+def test_nothing_of_the_searchs_own_trials_is_left(folder: Path) -> None:
+    assert [each.name for each in find_of(folder / "alone").parent.iterdir() if each.is_dir()] == []
+
+
 def test_a_find_is_repeated_packet_for_packet(folder: Path) -> None:
     printed = ran(folder / "again", "break", "cubic", "--repeat", str(find_of(folder / "alone")))
     assert printed.count("SAME") == 2
