@@ -90,7 +90,8 @@ def _end(message: str, status: int) -> None:
 
 def _read_utf8() -> None:
     """Begin again where the locale has another encoding: what the lab reads, writes and prints is UTF-8."""
-    if sys.getfilesystemencoding() != "utf-8" and os.environ.get(UTF8) != "1":
+    of_streams = os.environ.pop("PYTHONIOENCODING", "utf-8").lower().startswith("utf")
+    if not of_streams or (sys.getfilesystemencoding() != "utf-8" and os.environ.get(UTF8) != "1"):
         os.environ[UTF8] = "1"
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606
 

@@ -150,11 +150,13 @@ def test_in_a_terminal_of_any_width_no_text_and_no_column_is_lost(
 
 
 def test_in_a_locale_of_another_encoding_the_lab_reads_and_prints_utf8(tmp_path: Path) -> None:
-    done = [start(tmp_path, "traces", "list", LC_ALL=locale, PYTHONUTF8="0") for locale in ("C", "C.UTF-8")]
-    (printed, errors), usual = (process.communicate(timeout=ENOUGH_S) for process in done)
-    assert (done[0].returncode, errors) == (0, "")
-    assert not printed.isascii()
-    assert printed == usual[0]
+    ways = [{"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"}]
+    begun = [start(tmp_path, "traces", "list", PYTHONUTF8="0", **way) for way in ways]
+    usual, *others = [process.communicate(timeout=ENOUGH_S) for process in begun]
+    assert [process.returncode for process in begun] == [0, 0, 0]
+    assert not usual[0].isascii()
+    assert usual[1] == ""
+    assert others == [usual, usual]
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])
