@@ -1,24 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The commit of this checkout, and what it names the program."""
 
+import os
 import shutil
 import subprocess
 
 from lab.base import paths
 
+# What names another repository than that of a folder: a git hook has some of them set, for its own.
+OTHERS = {f"GIT_{name}" for name in "DIR WORK_TREE COMMON_DIR INDEX_FILE OBJECT_DIRECTORY NAMESPACE PREFIX".split()}
+
 
 def commit() -> str | None:
     """Return the checkout's commit, marked where files differ from it; None outside a checkout, or without git."""
-    return _git("describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
+    return answer("describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
 
 
 def program() -> str | None:
     """Return git's name of the folder lab as committed, which stays while only other files change."""
-    return _git("rev-parse", "--verify", "--quiet", "HEAD:lab")
+    return answer("rev-parse", "--verify", "--quiet", "HEAD:lab")
 
 
-def _git(*words: str) -> str | None:
-    if not shutil.which("git"):
-        return None
-    done = subprocess.run(["git", "-C", str(paths.REPO), *words], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
+def answer(*words: str) -> str | None:
+    """Return what git says of this checkout; None outside a checkout, or without git."""
+    return git(*words).stdout.decode(errors="replace").strip() or None if shutil.which("git") else None
+
+
+def git(*words: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run git on this checkout, whatever the environment names."""
+    environment = {name: value for name, value in os.environ.items() if name not in OTHERS}
+    return subprocess.run(["git", "-C", str(paths.REPO), *words], capture_output=True, check=False, env=environment)

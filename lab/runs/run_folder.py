@@ -5,8 +5,6 @@ import datetime
 import json
 import os
 import platform
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from pathlib import Path
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.cache import held
+from lab.base.commit import answer
 from lab.base.errors import UserError
 from lab.base.processes import processor, processors
 from lab.base.remove import remove
@@ -121,12 +120,7 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
 
 def lab_version() -> str:
     """Return the lab's commit, as git describes it."""
-    if not shutil.which("git"):
-        return "unknown"
-    done = subprocess.run(
-        ["git", "-C", str(paths.REPO), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "unknown"
+    return answer("describe", "--always", "--dirty") or "unknown"
 
 
 @contextmanager

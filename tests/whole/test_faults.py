@@ -2,10 +2,13 @@
 """Whatever goes wrong gets one clear line and a failing exit status; a short fuzzing ends so too."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base.commit import commit, program
+from lab.runs.run_folder import lab_version
 from tests.command import lab, refused, scenario_file
 from tests.hostile.readers import READERS
 from tests.whole.test_hostile import in_a_process
@@ -62,6 +65,18 @@ def test_doctor_names_what_is_missing_what_mends_it_and_the_mode(tmp_path: Path,
     done = lab(tmp_path / "results", "doctor", PATH=str(tools))
     (line,) = (line for line in done.stdout.splitlines() if "  sandbox " in line)
     assert "sandbox none, since bwrap: not installed" in line
+
+
+def test_the_commit_is_that_of_the_checkout_also_below_a_hook_of_another_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run(["git", "-C", tmp_path, *identity, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    expected = commit(), program(), lab_version()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / ".git" / "index"))
+    assert (commit(), program(), lab_version()) == expected
 
 
 FEW = "40"

@@ -5,12 +5,12 @@ import csv
 import io
 import os
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab.base import paths
+from lab.base.commit import git
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab_course.assignment import COURSE, FILE, HANDOUT, LINKS, START, STUDENT, TEACHER, Assignment
@@ -97,8 +97,7 @@ def write_seeds(file: Path, table: str) -> None:
 
 def write_lab(file: Path) -> None:
     """Write the lab's committed files without any teacher's part, for students; the same bytes from the same commit."""
-    archive = ["git", "-C", str(paths.REPO), "archive", "--format=tar", "--prefix=search-lab/", "HEAD"]
-    done = subprocess.run(archive, capture_output=True, check=False)
+    done = git("archive", "--format=tar", "--prefix=search-lab/", "HEAD")
     if done.returncode:
         raise UserError(f"{paths.REPO}: must be a git checkout: {done.stderr.decode(errors='replace').strip()}")
     draft = file.with_name(f".{file.name}.part")

@@ -3,10 +3,10 @@
 
 import gzip
 import shutil
-import subprocess
 from pathlib import Path
 
 from lab.base import paths
+from lab.base.commit import git
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain, write_whole
 from lab.tables.digests import write_digests
@@ -49,8 +49,7 @@ def _require_ours(folder: Path) -> None:
 
 def _source(prefix: str) -> bytes:
     """Return the source of the commit, with the same bytes each time."""
-    command = ["git", "-C", str(paths.REPO), "archive", "--format=tar", f"--prefix={prefix}", "HEAD"]
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = git("archive", "--format=tar", f"--prefix={prefix}", "HEAD")
     if done.returncode:
         raise UserError(f"git archive: {done.stderr.decode(errors='replace').strip()}: must be a checkout")
     return gzip.compress(done.stdout, mtime=0)

@@ -3,7 +3,6 @@
 
 import json
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypedDict
@@ -12,6 +11,7 @@ import polars as pl
 
 from lab.backends.backend import Description
 from lab.base import contract, paths
+from lab.base.commit import git
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE
 from lab_papers.same.values import Values
@@ -97,7 +97,7 @@ def require_clean() -> str:
 
 
 def _git(*words: str) -> str:
-    done = subprocess.run(["git", "-C", str(paths.REPO), *words], capture_output=True, text=True, check=False)
+    done = git(*words)
     if done.returncode:
-        raise UserError(f"{paths.REPO}: must be a git checkout: {done.stderr.strip()}")
-    return done.stdout
+        raise UserError(f"{paths.REPO}: must be a git checkout: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout.decode(errors="surrogateescape")
