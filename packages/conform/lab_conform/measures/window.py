@@ -117,6 +117,15 @@ def growth_after_exit_pkts(view: View, after_s: float) -> float:
     return float(view.cwnd_pkts[_row(view, view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])
 
 
+def growth_after_pause_pkts(view: View, pause_s: float, rtts: float) -> float:
+    """Return by how much the window grew in some round trips behind the first pause of such a length between ACKs."""
+    found = np.flatnonzero(np.diff(view.t_s) >= pause_s)
+    if not len(found):
+        raise Unmeasured(f"the sender never paused for {pause_s:g} s")
+    begin = int(found[0]) + 1
+    return float(view.cwnd_pkts[_row(view, view.t_s[begin] + rtts * view.rtt_s)] - view.cwnd_pkts[begin])
+
+
 def exit_cause(view: View) -> str:
     """Return why slow start ended; `none` while it lasts."""
     return str(view.exit["cause"]) if view.exit else "none"
