@@ -78,10 +78,15 @@ def main(words: list[str]) -> None:
     for begin in range(0, len(chosen_ones), AT_ONCE):
         some = chosen_ones[begin : begin + AT_ONCE]
         for each, (original, mutated) in zip(some, _verdicts(some, virtual), strict=True):
-            noticed = original.outcome == "passed" and mutated.outcome == "failed"
-            state = "noticed" if noticed else f"NOT NOTICED (the sender as it is: {original.outcome})"
+            found = noticed(original, mutated)
+            state = "noticed" if found else f"NOT NOTICED (the sender as it is: {original.outcome})"
             print(f"{each.of}: {each.name}: {each.case}: {state}: {mutated.reason}", flush=True)
-            _keep({"case": each.case, "mutant": f"{each.of}: {each.name}", "noticed": noticed}, mutants)
+            _keep({"case": each.case, "mutant": f"{each.of}: {each.name}", "noticed": found}, mutants)
+
+
+def noticed(original: Verdict, mutated: Verdict) -> bool:
+    """Return whether a check noticed the fault; a mutant without a valid trial says nothing of the case."""
+    return original.outcome == "passed" and any(not each.passed for each in mutated.checked)
 
 
 def _keep(found: Row, mutants: list[Mutant]) -> None:

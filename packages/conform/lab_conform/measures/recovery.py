@@ -4,7 +4,7 @@
 import numpy as np
 
 from lab_conform.measures.window import opened_s, reduced_s
-from lab_conform.view import Unmeasured, View
+from lab_conform.view import Floats, Unmeasured, View
 
 LEAST_THRESHOLD_PKTS = 2  # RFC 5681, equation (4)
 
@@ -68,10 +68,10 @@ def window_after_timeout_pkts(view: View) -> float:
     return float(view.cwnd_pkts[_after_timeout(view)])
 
 
-def growth_after_timeout(view: View) -> float:
-    """Return by what factor the window grew in the first round trip after the timeout's first ACK that acknowledges."""
+def growth_after_timeout(view: View, rtts: float) -> float:
+    """Return by what factor the window grew in some round trips from the first ACK after a timeout on."""
     row = _after_timeout(view)
-    later = view.after(view.t_s[row] + 1.05 * view.rtt_s)
+    later = view.after(view.t_s[row] + rtts * view.rtt_s)
     if later >= len(view.t_s):
         raise Unmeasured("the trial ends before that")
     return float(view.cwnd_pkts[later] / view.cwnd_pkts[row])
@@ -87,9 +87,13 @@ def window_over_threshold_after_timeout(view: View) -> float:
 
 
 def first_timeout_ms(view: View) -> float:
-    """Return the time from the last ACK before a timeout to it."""
+    """Return the timer of the first timeout: its wait, or half of the next one, as it doubles, where that is less.
+
+    A probe of the tail (RFC 8985) starts the timer anew, so the first wait may hold the probe's, too.
+    """
     lost_s = _timeout_s(view)
-    return float(lost_s - view.t_s[view.after(lost_s) - 1]) * 1e3
+    waits_s = [lost_s - view.t_s[view.after(lost_s) - 1], *np.diff(_timeouts_s(view))[:1] / 2]
+    return float(min(waits_s)) * 1e3
 
 
 def least_backoff(view: View) -> float:
@@ -138,12 +142,17 @@ def _after_timeout(view: View) -> int:
     return row
 
 
-def _backoffs(view: View) -> np.ndarray:
-    """Return the factors between the waits of repeated timeouts: of repeats with no ACK between them."""
+def _timeouts_s(view: View) -> Floats:
+    """Return the times of repeated timeouts: of repeats with no ACK between them."""
     lost_s = _timeout_s(view)
     row = view.after(lost_s)
     end_s = view.t_s[row] if row < len(view.t_s) else np.inf
-    times = view.repeats_s[(view.repeats_s >= lost_s - 1e-6) & (view.repeats_s < end_s)]
+    return view.repeats_s[(view.repeats_s >= lost_s - 1e-6) & (view.repeats_s < end_s)]
+
+
+def _backoffs(view: View) -> Floats:
+    """Return the factors between the waits of repeated timeouts."""
+    times = _timeouts_s(view)
     waits = np.diff(times)
     if len(waits) < 2:
         raise Unmeasured(f"{len(times)} timeouts in a row are too few")
