@@ -37,14 +37,18 @@ STORED = "conform-mutants"
 TARGET = "at least 90"
 FOLDER = Path(__file__).parents[1] / "packages/conform/mutants"
 LAB = Path(__file__).parents[1] / "lab/kernel"
-CAREFUL_RESUME = {
-    "startup": ("tcp_careful_resume.c", "careful_resume_core.c", "careful_resume_core.h", "startup_pacing.h"),
-    "search": ("kernel_cubic.h", "slow_start.h", "bounded_param.h", "search_shim.h"),
+SHARED = ("kernel_cubic.h", "slow_start.h", "bounded_param.h", "search_shim.h")
+OF_THE_LAB = {  # folders and files, those with code first
+    "careful_resume": {
+        "startup": ("tcp_careful_resume.c", "careful_resume_core.c", "careful_resume_core.h", "startup_pacing.h"),
+        "search": SHARED,
+    },
+    "hystartpp": {"search": ("tcp_hystartpp_main.c", "hystartpp_core.c", "hystartpp_core.h", *SHARED)},
 }
 AT_ONCE = 4  # are built together
 NAMED = re.compile(r'(\.name\s*= )"[a-z_]+"')
 KBUILD = """obj-m := {name}.o
-{name}-y := tcp_careful_resume.o careful_resume_core.o
+{name}-y := {main}.o {of}_core.o
 ccflags-y := -DKERNEL_CUBIC_SOURCE='"cubic.h"'
 """
 AS_KNOWN = ("sysctls", "qdisc", "first_window_pkts", "slow_start_exit", "exit_enters_cwr", "exit_label")
@@ -169,13 +173,14 @@ def _with_fault(mutant: Mutant, sources: Sources) -> Sources:
 def _sources(of: str, name: str, virtual: Virtual) -> Sources:
     """Return the files of a sender as a folder of one's own has them, with another name of module and algorithm."""
     ipv4 = virtual.kernel.folders[0] / "src/net/ipv4"
-    if of != "careful_resume":
+    if of not in OF_THE_LAB:
         file = FOLDER / "reno.c" if of == "reno" else ipv4 / f"tcp_{of}.c"
         return {f"{name}.c": NAMED.sub(rf'\g<1>"{name}"', file.read_text())}
-    files = {file: (LAB / room / file).read_text() for room, names in CAREFUL_RESUME.items() for file in names}
+    files = {file: (LAB / room / file).read_text() for room, names in OF_THE_LAB[of].items() for file in names}
     shim = files["search_shim.h"].replace("search_export EXPORT_SYMBOL_GPL", "search_export(name) static_assert(true)")
-    main_file = NAMED.sub(rf'\g<1>"{name}"', files["tcp_careful_resume.c"])
-    own = {"tcp_careful_resume.c": main_file, "search_shim.h": shim, "Kbuild": KBUILD.format(name=name)}
+    main = next(iter(files))
+    built = KBUILD.format(name=name, main=Path(main).stem, of=of)
+    own = {main: NAMED.sub(rf'\g<1>"{name}"', files[main]), "search_shim.h": shim, "Kbuild": built}
     return files | own | {"cubic.h": (ipv4 / "tcp_cubic.c").read_text()}
 
 
