@@ -60,11 +60,14 @@ def bin_bytes_error_pct(view: View) -> float:
 
 
 def norm_error_points(view: View) -> float:
-    """Return how far a normalised difference lies from what its own counts give, at most, in points."""
+    """Return how far a normalised difference lies from what its own counts give, at most, in points.
+
+    What is expected is twice what was delivered before, or what was sent then.
+    """
     decided = _decided(view)
-    expected = 2.0 * decided["prev_delv_bytes"]
-    computed = 100 * (expected - decided["curr_delv_bytes"]) / expected
-    return float((computed - decided["norm_pct"]).abs().max())  # type: ignore[arg-type]
+    ratio = decided["curr_delv_bytes"] / decided["prev_delv_bytes"]
+    errors = [(100 * (1 - ratio / factor) - decided["norm_pct"]).abs().max() for factor in (2, 1)]
+    return min(float(each) for each in errors)  # type: ignore[arg-type]
 
 
 def decisions_after_event(view: View, event: int, rtts: float) -> float:

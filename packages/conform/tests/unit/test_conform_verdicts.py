@@ -118,6 +118,18 @@ def test_growth_behind_a_pause_counts_from_its_end(view: View) -> None:
         MEASURES["growth_after_pause_pkts"](changed, pause_s=9, rtts=2)
 
 
+@pytest.mark.parametrize(
+    ("before_bytes", "error"),
+    [(50, 0), (100, 0), (80, 18.75)],
+    ids=["twice what was delivered", "what was sent", "neither"],
+)
+def test_a_difference_is_held_against_what_its_version_expects(view: View, before_bytes: int, error: float) -> None:
+    changed = View(view.link, view.duration_s, Trial(view.trial.path))
+    counts = {"curr_delv_bytes": [75], "prev_delv_bytes": [before_bytes]}
+    changed.trial.bins = pl.DataFrame({"flow": [1], "norm_pct": [25.0], **counts})
+    assert MEASURES["norm_error_points"](changed) == pytest.approx(error)
+
+
 def test_only_a_check_that_fails_notices_a_mutant(view: View) -> None:
     (case,) = chosen(None, "rfc5681-6928/initial-window")
     passed = judged(case, "cubic", view)
