@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each inferred number with its bounds and the reason for them."""
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from lab_whatif.infer import Inferred
-from lab_whatif.queue import LEAST_DROPS
+from lab_whatif.queue import LEAST_DROPS, Buffer
+
+CHANCE = 0.05  # that more packets than stated get in above a threshold before the first is lost
 
 
 class Item(NamedTuple):
@@ -72,11 +75,16 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
         reasons["at least"] = "a log counts losses and does not place them: larger than the largest queue, or not"
     if not found.is_placed:
         reasons["at least"] = "ACKs that report many packets together, or late, do not place losses: larger, or not"
-    high = found.bytes + step_bytes if found.kind == "tail" else None
-    low = max(found.bytes - found.hidden_bytes - (step_bytes if found.kind != "at least" else 0), 0)
+    frame_bytes = int(inferred.path.down.frame_bytes.max())
+    margin_bytes = step_bytes + found.hidden_bytes
+    # one packet is on its way, and may count or not; what was lost needed less than one more
+    high = found.bytes + 2 * frame_bytes + margin_bytes if found.kind == "tail" else None
+    below_pkts = _below_pkts(found)
+    low = None if below_pkts is None else max(found.bytes - margin_bytes - below_pkts * frame_bytes, 0)
     yield Item("buffer_kind", found.kind, "", None, None, reasons[found.kind])
     name = "drop_threshold" if found.kind == "threshold" else "buffer"
     why = f"what left during the wait of packets next to a loss; one step of the time stamps is {step_bytes} bytes"
+    why += f", a packet {frame_bytes}"
     why += f", what one ACK shows together {found.hidden_bytes}" if found.hidden_bytes else ""
     yield Item(name, found.bytes, "bytes", low, high, why)
     yield Item("largest_queue", found.most_queued_bytes, "bytes", None, None, "beyond it nothing is known of losses")
@@ -91,3 +99,10 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
         None,
         "lost with less than a quarter of the largest queue: at random, or by a queue that manages itself (AQM)",
     )
+
+
+def _below_pkts(found: Buffer) -> int | None:
+    """Return by how many packets what is stated may be too much: above a threshold some get in before one is lost."""
+    if found.kind != "threshold":
+        return int(found.kind == "tail")
+    return math.ceil(math.log(CHANCE) / math.log1p(-found.drop_pct / 100)) if found.drop_pct else None

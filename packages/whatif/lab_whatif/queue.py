@@ -39,7 +39,7 @@ class Buffer:
     """What is known of the buffer."""
 
     kind: Kind
-    bytes: int  # of a threshold: the queue at which the drop begins
+    bytes: int  # of a tail: what it holds; of a threshold: the queue at which the drop was first seen
     most_queued_bytes: int
     drop_pct: float | None  # above the threshold
     random_loss_pct: float
@@ -118,7 +118,10 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float
     )
     is_first = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
     if end_share >= LEAST_AT_END and near_share >= 1 - MOST_ELSEWHERE and (is_first or end_share >= 1 - MOST_ELSEWHERE):
-        return Buffer("tail", int(levels.max()), most, None, random_pct, *lost, hidden_bytes)
+        frame_bytes = int(down.frame_bytes.max())
+        # with the packet that met the queue, in whole packets; a time stamp is half a step too old, in the mean
+        holds = max(round((float(levels.max()) - grain_bytes / 2) / frame_bytes) + 1, 1) * frame_bytes
+        return Buffer("tail", holds, most, None, random_pct, *lost, hidden_bytes)
     if is_first or share < LEAST_DROP_PCT:
         return everywhere
     drop_pct = share if dropped >= LEAST_DROPS else None
