@@ -35,7 +35,9 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
-    measured: list[Download] = [{**captured, **_counted(first)}]
+    again_s = collected(tables["retransmits"].filter(flow=FLOW))["t_s"]
+    counted_s = captured["data_s"] + _lasted_s(first)
+    measured: list[Download] = [{**captured, **_counted(first, again_s, counted_s, captured["end_s"])}]
     sized = "size_bytes" in plan["flows"][0]  # then it may be whole before its time
     last_s = captured["data_s"] + plan["flows"][0]["duration_s"] if sized else captured["end_s"]
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
@@ -46,13 +48,10 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
         data_s = due_s if starved else came_s
         own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
         extent = _traced(flow, request, own["acks"], data_s, up_delay_s, last_s)
-        found: Download = {**extent, **_counted(record)}
-        again_s = own["retransmits"]["t_s"]
+        again_s, until_s = own["retransmits"]["t_s"], min(extent["end_s"], last_s)
+        found: Download = {**extent, **_counted(record, again_s, counted_s, until_s)}
         if starved or hosts.count(request["sender"]) > 1:  # the host's count is from its first data on, and of all
-            found["retransmits_pkts"] = int(again_s.is_between(data_s, min(counted_s, last_s)).sum())
-        elif counted_s > last_s:
-            behind = int(((again_s > last_s) & (again_s <= counted_s)).sum())
-            found["retransmits_pkts"] = max((record["retransmits_pkts"] or 0) - behind, 0)
+            found["retransmits_pkts"] = int(again_s.is_between(data_s, min(counted_s, until_s)).sum())
         measured.append(found)
     return measured
 
@@ -156,9 +155,11 @@ def _download(flow: int, data_s: float, end_s: float, received_bytes: int) -> Ex
     }
 
 
-def _counted(record: DownloadRecord) -> Counted:
-    """Return what the node counted, and iperf3's own figures beside ours."""
-    return {"retransmits_pkts": record["retransmits_pkts"], "iperf3": _iperf3(record)}
+def _counted(record: DownloadRecord, again_s: pl.Series, counted_s: float, end_s: float) -> Counted:
+    """Return what the node counted until `counted_s`, without what came behind the end; and iperf3's own figures."""
+    behind = int(((again_s > end_s) & (again_s <= counted_s)).sum())
+    pkts = record["retransmits_pkts"]
+    return {"retransmits_pkts": None if pkts is None else max(pkts - behind, 0), "iperf3": _iperf3(record)}
 
 
 def _iperf3(record: DownloadRecord) -> Iperf3Figures:

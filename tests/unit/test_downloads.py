@@ -121,6 +121,16 @@ def test_what_iperf3_did_after_the_end_changes_nothing_but_its_own_figures() -> 
     assert found == whole | {"iperf3": found["iperf3"]}
 
 
+def test_what_was_sent_again_behind_the_end_of_a_size_counts_no_more_than_its_bytes() -> None:
+    """iperf3's client takes in more than the size, and lasts until it has closed its connections."""
+    size_bytes = 150_000
+    plan = PLAN | {"flows": [PLAN["flows"][0] | {"size_bytes": size_bytes}]}
+    (found,) = downloads.measure(plan, NODE, TABLES)
+    again_s = TABLES["retransmits"].filter(flow=1)["t_s"]
+    assert found["end_s"] < again_s[-1]
+    assert found["retransmits_pkts"] == (again_s <= found["end_s"]).sum()
+
+
 def test_a_second_download_is_measured_by_what_was_acknowledged_to_its_sender() -> None:
     """It began half a second later, on the node's clock, and ends with the first; its ACKs need the way's 50 ms."""
     rival = PLAN["flows"][0] | {"client_port": 20002}
