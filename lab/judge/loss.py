@@ -9,6 +9,9 @@ no SACK block, does not count, and does not restart the count either.
 A client that holds nothing behind the acknowledged byte repeats itself for copies of what it has (D-SACK): its sender
 retransmitted needlessly, as after a timeout on a link that stood still. Nothing was lost.
 
+What only came late, as behind a queue that holds packets back, was not lost either: the segment that fills the hole
+has a time stamp (TSval) no later than the first one behind it, which a retransmission, a round trip later, has not.
+
 An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it. What was
 before the dropped frame waits for the queue to drain, and crosses to the client, which takes less than a base RTT. What
 is behind it may come a round later, where the end of a window was dropped. A drop that late before the trial's end may
@@ -21,16 +24,20 @@ as a third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import polars as pl
 
 from lab.base.stats import smallest
+from lab.judge.rtt import min_rtt_ms
 from lab.judge.tcp_flags import ECE, FIN, RST, SYN
 
 DUPLICATES = 3
 # Three more segments must arrive, and an ACK may wait for the delayed-ACK timer (40 ms).
 SLACK_S = 0.1
+TELLING_MS = 2.0  # a shorter round trip is within two ticks of the time stamps
+NEAR_PKTS = 1024  # in which what fills a hole is looked for at a time
 
 
 def first_loss_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
@@ -39,8 +46,9 @@ def first_loss_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
     acks = of_flow.filter(~pl.col("to_client") & ((pl.col("flags") & (SYN | FIN | RST)) == 0))
     duplicates = acks.select("t_s", "ack_bytes", duplicate=_duplicate()).filter("duplicate")
     counted = duplicates.with_columns(count=pl.int_range(1, pl.len() + 1).over("ack_bytes"))
-    third = counted.filter(pl.col("count") == DUPLICATES).head(1).collect()
-    return None if third.is_empty() else float(third.item(0, "t_s"))
+    third = counted.filter(pl.col("count") == DUPLICATES).select("t_s", "ack_bytes").collect()
+    came_late = _came_late(packets, flow)
+    return next((t_s for t_s, ack_bytes in third.iter_rows() if not came_late(ack_bytes)), None)
 
 
 def first_mark_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
@@ -53,14 +61,15 @@ def first_mark_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
 def first_hole_s(packets: pl.DataFrame, flow: int = 1) -> tuple[float, float] | None:
     """Return when the last segment before the first lasting hole arrived, and when the third one behind it did.
 
-    With that one the client's third duplicate ACK is due. A hole that one of the three fills does not last.
+    With that one the client's third duplicate ACK is due. A hole that one of the three fills does not last, nor does
+    one of what only came late.
     """
-    data = packets.filter((pl.col("flow") == flow) & pl.col("to_client") & (pl.col("len_bytes") > 0))
+    data, came_late = _data(packets, flow), _came_late(packets, flow)
     first, length = (data[name].cast(pl.Int64).to_numpy() for name in ("seq_bytes", "len_bytes"))
     reached = np.maximum.accumulate(np.append(1, first + length))  # before each segment: the stream begins at 1
     for at in np.flatnonzero(first > reached[:-1]).tolist():
         behind = first[at : at + DUPLICATES]
-        if len(behind) == DUPLICATES and (behind > reached[at]).all():
+        if len(behind) == DUPLICATES and (behind > reached[at]).all() and not came_late(int(reached[at])):
             ahead = max(int(np.searchsorted(reached, reached[at])) - 1, 0)
             return float(data.item(ahead, "t_s")), float(data.item(at + DUPLICATES - 1, "t_s"))
     return None
@@ -96,6 +105,34 @@ def agrees_with_drops(
     ahead_s, due_s = hole_s or (loss_s, loss_s)
     latest_s = seen_by(float(before[-1]) if made_good and len(before) else first_s) + SLACK_S
     return len(before) > 0 and ahead_s <= latest_s and loss_s <= due_s + SLACK_S
+
+
+def _data(packets: pl.DataFrame, flow: int) -> pl.DataFrame:
+    return packets.filter((pl.col("flow") == flow) & pl.col("to_client") & (pl.col("len_bytes") > 0))
+
+
+def _came_late(packets: pl.DataFrame, flow: int) -> Callable[[int], bool]:
+    """Return a function that tells whether what the client lacked behind a byte came late, and was not sent again."""
+    data = _data(packets, flow)
+    first, length, stamp = (
+        data[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("seq_bytes", "len_bytes", "tsval")
+    )
+    end = first + length
+    reached = np.maximum.accumulate(end) if len(end) else end
+    shortest_ms = cache(lambda: min_rtt_ms(packets, flow) or 0.0)
+
+    def came_late(ack_bytes: int) -> bool:
+        behind = int(np.searchsorted(reached, ack_bytes, side="right"))  # its first that arrived
+        for begin in range(behind + 1, len(first), NEAR_PKTS):
+            near = slice(begin, begin + NEAR_PKTS)
+            filling = np.flatnonzero((first[near] <= ack_bytes) & (end[near] > ack_bytes))
+            if filling.size:
+                one, other = int(stamp[behind]), int(stamp[begin + filling[0]])
+                is_later = (one - other) % 2**32 >= 2**31  # of numbers that wrap
+                return min(one, other) >= 0 and not is_later and shortest_ms() >= TELLING_MS
+        return False
+
+    return came_late
 
 
 def _reached() -> pl.Expr:
