@@ -27,6 +27,7 @@ from lab.tables.trial_json import Counted, Download, Extent, Iperf3Figures
 
 Numbers = NDArray[np.int64]
 CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables: from RIVAL on one for each download beside that under test
+NS_DIGITS = 9  # of a packet's time in seconds
 EXTENT = ("seq_bytes", "len_bytes")
 BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
 
@@ -119,6 +120,7 @@ def _captured(request: FlowPlan, lasted_s: float, packets: Frame) -> Extent:
     most_s = request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
     had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
     end_s = min(data_s + most_s, *(first_row(had.filter(~pl.col("to_client")).select("t_s")) or (math.inf,)))
+    end_s = round(end_s, NS_DIGITS)  # a sum of two such times may be a bit off
     extents = pieces_of(data.filter(pl.col("t_s") <= end_s).select(pl.col(EXTENT).cast(pl.Int64)))
     received = unique_bytes((piece[EXTENT[0]].to_numpy(), piece[EXTENT[1]].to_numpy()) for piece in extents)
     return _download(FLOW, data_s, end_s, received)

@@ -102,6 +102,15 @@ def test_a_download_ends_with_iperf3_where_the_first_data_came_late() -> None:
     assert counted([(1, 1448), (1449, 1448), (1000, 1000), (2000, 2000)]) == 3999
 
 
+def test_a_segment_at_the_very_end_counts_whatever_the_sum_of_times_is_as_a_float() -> None:
+    begin_s, end_s = 0.082301403, 2.082301403
+    assert begin_s + PLAN["flows"][0]["duration_s"] < end_s
+    rows = [packet(begin_s, True, seq_bytes=1, len_bytes=1000), packet(end_s, True, seq_bytes=1001, len_bytes=1000)]
+    (found,) = measured = downloads.measure(PLAN, NODE, TABLES | {"packets": pl.DataFrame(rows, PACKETS)})
+    assert (found["end_s"], found["bytes"]) == (end_s, 2000)
+    assert collected(downloads.cut({**TABLES, "packets": pl.DataFrame(rows, PACKETS)}, measured)["packets"]).height == 2
+
+
 def test_no_table_goes_on_after_the_end_and_nothing_before_it_is_missing() -> None:
     measured = downloads.measure(PLAN, NODE, TABLES)
     ended = {name: collected(table) for name, table in downloads.cut(TABLES, measured).items()}
