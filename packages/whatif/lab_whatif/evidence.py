@@ -74,7 +74,7 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
     if inferred.path.counted:
         reasons["at least"] = "a log counts losses and does not place them: larger than the largest queue, or not"
     if not found.is_placed:
-        reasons["at least"] = "ACKs that report many packets together, or late, do not place losses: larger, or not"
+        reasons["at least"] = "ACKs or packets that are late, or an AQM, do not place losses: larger, or not"
     frame_bytes = int(inferred.path.down.frame_bytes.max())
     margin_bytes = step_bytes + found.hidden_bytes
     # one packet is on its way, and may count or not; what was lost needed less than one more

@@ -113,9 +113,8 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float
     dropped = float(full[levels >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
     within = max(END_PKTS * together * float(down.frame_bytes.max()) + grain_bytes, END_SHARE * most) + jitter_bytes
-    near_share, end_share = (
-        float(full[levels >= least].sum() / full.sum()) for least in (NEAR_END * most, most - within)
-    )
+    near_pkts, end_pkts = (float(full[levels >= least].sum()) for least in (NEAR_END * most, most - within))
+    near_share, end_share = near_pkts / float(full.sum()), end_pkts / float(full.sum())
     is_first = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
     if end_share >= LEAST_AT_END and near_share >= 1 - MOST_ELSEWHERE and (is_first or end_share >= 1 - MOST_ELSEWHERE):
         frame_bytes = int(down.frame_bytes.max())
@@ -123,7 +122,9 @@ def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float
         holds = max(round((float(levels.max()) - grain_bytes / 2) / frame_bytes) + 1, 1) * frame_bytes
         return Buffer("tail", holds, most, None, random_pct, *lost, hidden_bytes)
     if is_first or share < LEAST_DROP_PCT:
-        return everywhere
+        below = every_pct / 100 * (float((queued < NEAR_END * most).sum()) + float(full.sum()) - near_pkts)
+        by_queue = float(full.sum()) - near_pkts < below - CHANCE_SDS * math.sqrt(below)  # fewer than at random
+        return everywhere.unplaced if by_queue and near_share >= 1 - MOST_ELSEWHERE else everywhere
     drop_pct = share if dropped >= LEAST_DROPS else None
     return Buffer("threshold", level, most, drop_pct, random_pct, *lost, hidden_bytes)
 

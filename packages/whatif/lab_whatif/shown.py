@@ -112,7 +112,10 @@ def _varying(inferred: Inferred) -> list[str]:
         varies = f"{inferred.overtaken_pct:.1f} % of the packets were overtaken, so that others may be late too"
     else:
         return []
-    return [f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"]
+    taken = f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"
+    return [
+        taken + (", and what seems lost without a full queue may have met one" * (inferred.buffer.random_loss_pct > 0))
+    ]
 
 
 def _running_apart(inferred: Inferred) -> list[str]:
@@ -148,7 +151,9 @@ def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     loss = f"; {found.random_loss_pct:.3f} % lost without a full queue" if found.random_loss_pct else ""
     share = f" ({found.drop_pct:.1f} %)" if found.drop_pct is not None else ""
     if not found.is_placed:
-        loss = f"; {found.losses} packets lost, at which queue is not seen, for ACKs report many together or late"
+        loss = (
+            f"; {found.losses} packets lost, at which queue is not seen, for ACKs or packets are late, or an AQM drops"
+        )
     wait = known["ack_wait_p95"]
     return f"buffer {KIND_WORDS[found.kind]} {holds / MB:.3f} MB{share}{loss}; ACKs wait up to {wait.high} ms (95 %)"
 

@@ -2,6 +2,7 @@
 """Captures of downloads over links that are known: a sender of windows, a bottleneck with a buffer, and both ends."""
 
 import heapq
+import math
 import random
 import struct
 from collections import deque
@@ -30,6 +31,7 @@ class Known:
     first_loss_free: int = 0  # packets that random loss spares
     late_share: float = 0.0  # of packets, which others overtake
     late_ms: float = 20.0
+    sway_ms: float = 0.0  # by which the way down is longer at most, every 0.7 s
     stamp_ms: int = 1  # of both ends
     stamp_base: int = 1000
     isn: int = 1_000_000
@@ -172,6 +174,7 @@ class Download:
         self.free_s = max(self.free_s, t_s) + (MSS + HEADERS) / rate
         self.queue.append((self.free_s, MSS + HEADERS))
         late_s = known.late_ms / 1e3 if known.late_share and self.random.random() < known.late_share else 0.0
+        late_s += known.sway_ms / 2e3 * (1 + math.sin(2 * math.pi * self.free_s / 0.7))
         self._at(self._handled_s(self.free_s + known.one_way_ms / 1e3 + late_s), self._arrive, number, frame)
 
     def _handled_s(self, t_s: float) -> float:

@@ -159,6 +159,23 @@ def test_acks_that_report_packets_together_or_late_show_no_random_loss_at_the_se
 
 
 @ENDS
+def test_what_a_full_queue_drops_is_no_random_loss_where_the_way_down_sways(tmp_path: Path, side: str) -> None:
+    """By 5 ms: at the sender most of what the full queue dropped seems to have met a smaller one."""
+    found = inferred(tmp_path, Known(sway_ms=5, size_bytes=8_000_000), side)
+    assert found.buffer.losses > 900
+    assert found.buffer.random_loss_pct == 0
+    assert found.buffer.kind == {"client": "tail", "server": "at least"}[side]
+
+
+@pytest.mark.parametrize("lost_pct", [0.0, 1.0])
+def test_a_way_down_that_varies_says_that_random_losses_may_be_none(tmp_path: Path, lost_pct: float) -> None:
+    found = inferred(tmp_path, Known(size_bytes=4_000_000), "client")
+    varying = replace(found, jitter_ms=20.0, buffer=replace(found.buffer, random_loss_pct=lost_pct))
+    lines = link_lines(varying, "receiver")
+    assert any("without a full queue may have met one" in line for line in lines) is (lost_pct > 0)
+
+
+@ENDS
 def test_slow_start_ends_with_the_report_of_the_first_loss(tmp_path: Path, side: str) -> None:
     found = inferred(tmp_path, Known(), side)
     numbers = measured(found)
