@@ -167,8 +167,7 @@ class Download:
         level = known.buffer_bytes * (known.drop_above or 1)
         full = waiting + MSS + HEADERS > level
         drops = full and (known.drop_above is None or self.random.random() < 0.25)
-        lost = self.packets > known.first_loss_free and self.random.random() < known.random_loss
-        if drops or lost:
+        if drops | (self.packets > known.first_loss_free and self.random.random() < known.random_loss):
             return
         rate = known.rate_mbps * (2 if t_s > known.faster_from_s else 1) * 1e6 / 8
         self.free_s = max(self.free_s, t_s) + (MSS + HEADERS) / rate
@@ -189,8 +188,7 @@ class Download:
             self.expected += 1
         self.recent_client = frame["tsval"] if in_order else self.recent_client
         self.unacked += 1
-        every = 2 if number < 40 else self.known.ack_every
-        if self.unacked >= every or not in_order or self.expected >= self.limit:
+        if self.unacked >= (2 if number < 40 else self.known.ack_every) or not in_order or self.expected >= self.limit:
             self._acknowledge(t_s, number, is_second)
 
     def _acknowledge(self, t_s: float, number: int, is_second: bool) -> None:
@@ -270,8 +268,7 @@ def _bytes(frame: Frame, known: Known, version: int, stamps: bool) -> tuple[byte
 
 
 def _ip(to_client: bool, length: int, version: int) -> bytes:
-    size = 4 if version == 4 else 16
-    ends = [bytes([10, *[0] * (size - 2), host]) for host in (1, 2)]
+    ends = [bytes([10, *[0] * (2 if version == 4 else 14), host]) for host in (1, 2)]
     source, target = ends if to_client else ends[::-1]
     if version == 4:
         header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, 0, 0, 64, 6, 0)
