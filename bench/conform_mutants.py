@@ -38,7 +38,7 @@ TARGET = "at least 90"
 FOLDER = Path(__file__).parents[1] / "packages/conform/mutants"
 LAB = Path(__file__).parents[1] / "lab/kernel"
 SHARED = ("kernel_cubic.h", "slow_start.h", "bounded_param.h", "search_shim.h")
-OF_THE_LAB = {  # folders and files, those with code first
+OF_THE_LAB: dict[str, dict[str, tuple[str, ...]]] = {  # folders and files, those with code first
     "careful_resume": {
         "startup": ("tcp_careful_resume.c", "careful_resume_core.c", "careful_resume_core.h", "startup_pacing.h"),
         "search": SHARED,
