@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs between the kernels that the lab's qdiscs are for (6.1 to 7.3).
+ * What the lab's qdiscs share: how they register, and what differs between the kernels
+ * that they are for (6.1 to 7.3).
  */
 #ifndef LAB_QDISC_COMPAT_H
 #define LAB_QDISC_COMPAT_H
@@ -11,6 +12,9 @@
 #include <linux/version.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+
+/* A module that does nothing else than register a qdisc. */
+#define module_qdisc(ops) module_driver(ops, register_qdisc, unregister_qdisc)
 
 /* Before 6.9 the kernel requested the module by its own name. */
 #ifndef MODULE_ALIAS_NET_SCH

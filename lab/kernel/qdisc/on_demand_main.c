@@ -143,7 +143,7 @@ static struct Qdisc_ops on_demand_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("on_demand");
-module_driver(on_demand_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(on_demand_qdisc_ops);
 
 MODULE_DESCRIPTION("A return link that grants capacity after a request");
 MODULE_LICENSE("GPL");

@@ -255,7 +255,7 @@ static struct Qdisc_ops replay_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("replay");
-module_driver(replay_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(replay_qdisc_ops);
 
 MODULE_DESCRIPTION("A link that carries what a recorded link carried");
 MODULE_LICENSE("GPL");

@@ -114,7 +114,7 @@ static struct Qdisc_ops bursts_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("bursts");
-module_driver(bursts_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(bursts_qdisc_ops);
 
 MODULE_DESCRIPTION("A FIFO whose arrivals are lost in bursts");
 MODULE_LICENSE("GPL");

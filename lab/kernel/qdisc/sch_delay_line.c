@@ -238,7 +238,7 @@ static struct Qdisc_ops delay_line_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("delay_line");
-module_driver(delay_line_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(delay_line_qdisc_ops);
 
 MODULE_DESCRIPTION("A path whose delay and random loss follow a recorded series");
 MODULE_LICENSE("GPL");

@@ -164,7 +164,7 @@ static struct Qdisc_ops disturb_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("disturb");
-module_driver(disturb_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(disturb_qdisc_ops);
 
 MODULE_DESCRIPTION("A FIFO that reorders and duplicates packets");
 MODULE_LICENSE("GPL");

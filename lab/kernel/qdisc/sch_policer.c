@@ -108,7 +108,7 @@ static struct Qdisc_ops policer_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("policer");
-module_driver(policer_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(policer_qdisc_ops);
 
 MODULE_DESCRIPTION("A FIFO that drops what arrives above the rate of a token bucket");
 MODULE_LICENSE("GPL");

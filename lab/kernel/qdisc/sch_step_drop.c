@@ -110,7 +110,7 @@ static struct Qdisc_ops step_drop_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("step_drop");
-module_driver(step_drop_qdisc_ops, register_qdisc, unregister_qdisc);
+module_qdisc(step_drop_qdisc_ops);
 
 MODULE_DESCRIPTION("A FIFO that drops a share of arrivals above a threshold");
 MODULE_LICENSE("GPL");

@@ -16,7 +16,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/device/driver.h>
 #include <linux/module.h>
 
 #include "bounded_param.h"
@@ -149,7 +148,19 @@ static struct tcp_congestion_ops tcp_c4 __read_mostly = {
 };
 
 static_assert(sizeof(struct c4) <= ICSK_CA_PRIV_SIZE);
-module_driver(tcp_c4, tcp_register_congestion_control, tcp_unregister_congestion_control);
+
+static int __init c4_module_init(void)
+{
+	return tcp_register_congestion_control(&tcp_c4);
+}
+
+static void __exit c4_module_exit(void)
+{
+	tcp_unregister_congestion_control(&tcp_c4);
+}
+
+module_init(c4_module_init);
+module_exit(c4_module_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("TCP C4 (draft-huitema-ccwg-c4-spec)");

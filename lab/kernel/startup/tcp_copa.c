@@ -13,7 +13,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/device/driver.h>
 #include <linux/module.h>
 
 #include "bounded_param.h"
@@ -127,7 +126,19 @@ static struct tcp_congestion_ops tcp_copa __read_mostly = {
 };
 
 static_assert(sizeof(struct copa) <= ICSK_CA_PRIV_SIZE);
-module_driver(tcp_copa, tcp_register_congestion_control, tcp_unregister_congestion_control);
+
+static int __init copa_module_init(void)
+{
+	return tcp_register_congestion_control(&tcp_copa);
+}
+
+static void __exit copa_module_exit(void)
+{
+	tcp_unregister_congestion_control(&tcp_copa);
+}
+
+module_init(copa_module_init);
+module_exit(copa_module_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("TCP Copa (NSDI 2018)");
