@@ -15,7 +15,9 @@ from lab.backends.virtual import Virtual
 from lab.node.beginning import MOST_PLANS
 from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
+from lab.runs.plan import modules_of
 from lab.runs.trial import Job, finish, new_draft, prepare
+from lab.schema.cca import Cca
 from lab.senders.ways import way_of
 from lab.tables.trial_json import TrialJson
 
@@ -38,12 +40,15 @@ def _each(trials: int, workers: int) -> int:
 
 
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:
-    """Divide jobs into boots of so many trials at most: of one sender of a run, or of a group."""
+    """Divide jobs into boots of so many trials at most: of one sender of a run, or of a group.
+
+    In a boot all modules keep the parameters that its first trial gives them: trials with other ones have another boot.
+    """
     found: list[list[Job]] = []
-    open_boots: dict[tuple[object, int], list[Job]] = {}
+    open_boots: dict[object, list[Job]] = {}
     for job in jobs:
         room = min(most, _most(job))
-        cell = (job.experiment.group or (job.folder.parent, job.cca), room)
+        cell = (job.experiment.group or (job.folder.parent, job.cca), room, _parameters(job))
         boot = open_boots.get(cell, [])
         if not boot or len(boot) >= room:
             boot = open_boots[cell] = []
@@ -74,10 +79,18 @@ def _stored(job: Job, plan: Plan, draft: Path) -> TrialJson | None:
     return None
 
 
+def _parameters(job: Job) -> frozenset[object]:
+    return frozenset((each["name"], *each["params"].items()) for each in modules_of(_senders(job)) if each["params"])
+
+
+def _senders(job: Job) -> list[Cca]:
+    return [job.experiment.ccas[job.cca], *job.experiment.rivals.values()]
+
+
 def _most(job: Job) -> int:
     """Return how many trials of a job's sender may share a boot."""
-    experiment, senders = job.experiment, [job.experiment.ccas[job.cca], *job.experiment.rivals.values()]
-    shared = all(way_of(sender).shares_boot(sender) for sender in senders)
+    experiment = job.experiment
+    shared = all(way_of(sender).shares_boot(sender) for sender in _senders(job))
     lines = [line for node in experiment.topology.topology.nodes.values() for line in node.exec]
     if not (shared and isinstance(job.backend, Virtual) and all(map(changes_only_its_node, lines))):
         return 1

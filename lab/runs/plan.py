@@ -94,7 +94,7 @@ def _of_downloads(experiment: Experiment, of_trial: list[Flow], ccas: list[Cca],
         "topology": _graph(topology),
         "ends": list(hosts),
         "addresses": hosts,
-        "modules": _modules(ccas),
+        "modules": modules_of(ccas),
         "sysctls": settings.pinned(scenario, ccas),
         "mss_bytes": mss,
         "link": {"base_rtt_ms": link.base_rtt_ms, "rate_mbps": link.mean_rate_mbps, "buffer_bytes": link.buffer_bytes},
@@ -152,7 +152,7 @@ def _graph(topology: Topology) -> plan.Topology:
     }
 
 
-def _modules(ccas: list[Cca]) -> list[Module]:
+def modules_of(ccas: list[Cca]) -> list[Module]:
     """Return the senders' modules, the one that watches senders without an exit event, and the sampler's."""
     own: dict[str, Module] = {module["name"]: module for cca in ccas for module in _sender_modules(cca)}
     watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.reports_exit))

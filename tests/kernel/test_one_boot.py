@@ -67,6 +67,22 @@ def test_a_trial_after_four_others_is_the_same_too(bench: Bench, tmp_path: Path)
     assert digests(together[4].folder) == digests(fifth[0].folder)
 
 
+def test_a_module_that_an_earlier_trial_gave_other_parameters_is_not_used(bench: Bench, tmp_path: Path) -> None:
+    saved = {"saved_cwnd_pkts": 100, "saved_rtt_us": 40_000}
+    known = experiment_on(SMALL, "careful_resume", duration_s=1)
+    plain, changed = (
+        replace(known, ccas={name: cca.model_copy(update={"params": params}) for name, cca in known.ccas.items()})
+        for params in (saved, saved | {"path_changed": 1})
+    )
+    alone, first, second = (
+        jobs(bench, each, tmp_path / name, [1])[0] for name, each in (("a", plain), ("b", changed), ("c", plain))
+    )
+    run_trial(alone)
+    assert [bool(found) for found in one_boot.run([first, second])] == [True, False]
+    assert not any(isinstance(result, str) for result in attempt_in_turn([first, second]))
+    assert digests(second.folder) == digests(alone.folder) != digests(first.folder)
+
+
 def test_a_trial_that_fails_costs_no_other_one(bench: Bench, tmp_path: Path) -> None:
     experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
     boot = jobs(bench, experiment, tmp_path, [1, 2, 3])

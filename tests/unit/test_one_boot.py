@@ -21,6 +21,7 @@ from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import at_once, divided
 from lab.runs.pool import attempt_in_turn
 from lab.runs.trial import Job
+from lab.schema.cca import load_ccas
 from tests.unit.test_trial_stored import PLAN, Recorded
 from tests.unit.test_trial_stored import job as recorded_job
 
@@ -56,6 +57,17 @@ def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares
     assert {len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)} == {
         MOST_PLANS
     }
+
+
+def test_trials_whose_modules_have_other_parameters_share_no_boot(wifi: Experiment) -> None:
+    plain = load_ccas()["careful_resume"]
+    senders = {"plain": plain, "changed": plain.model_copy(update={"params": {"path_changed": 1}})}
+    mixed = [
+        replace(wifi, group="mixed", name=name, ccas=dict.fromkeys(wifi.ccas, cca)) for name, cca in senders.items()
+    ]
+    boots = divided([job for _ in range(40) for each in mixed for job in jobs(each, 1)], workers=1)
+    assert {len(boot) for boot in boots} == {MOST_PLANS}
+    assert all(len({job.experiment.name for job in boot}) == 1 for boot in boots)
 
 
 def test_what_a_user_brings_to_a_group_has_a_boot_to_itself(wifi: Experiment) -> None:

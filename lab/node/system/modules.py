@@ -18,6 +18,7 @@ from lab.node.system.tools import NodeError, run
 SYS = Path("/sys/module")
 REFUSERS = ("TCP:",)  # net/ipv4/tcp_cong.c states why it registers no congestion control
 FLAGS = {"Y": "1", "N": "0"}  # how the kernel shows a parameter of type bool
+_stated: dict[str, dict[str, int | str]] = {}  # the parameters with which each module was loaded
 PATIENCE_S = 30  # the last sockets of a namespace go some time after it
 
 
@@ -39,6 +40,7 @@ class Described(TypedDict):
 
 def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | None = None) -> None:
     """Load a module, by its name or from a file; where the kernel refuses it, its log has the reason."""
+    _require_same(name, params or {})
     try:
         if file or not loaded(name):
             stated = [f"{key}={value}" for key, value in (params or {}).items()]
@@ -58,6 +60,12 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
             raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
 
 
+def _require_same(name: str, params: Mapping[str, int | str]) -> None:
+    """Refuse a module that an earlier trial of this boot loaded with other parameters: it keeps them."""
+    if (before := _stated.setdefault(name, dict(params))) != params:
+        raise NodeError(f"module {name}: {before}: must be {params}: it was loaded before in this boot")
+
+
 def shown_as(got: str, value: int | str) -> bool:
     """Return whether a parameter has this value, by what the kernel shows of it."""
     return str(value) in (got, FLAGS.get(got))
@@ -65,7 +73,10 @@ def shown_as(got: str, value: int | str) -> bool:
 
 def load_all(names: Iterable[str]) -> None:
     """Load modules that need no parameters, in one go."""
-    missing = [name for name in dict.fromkeys(names) if not (loaded(name) or _insert(name))]
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        _require_same(name, {})
+    missing = [name for name in wanted if not (loaded(name) or _insert(name))]
     try:
         if missing:
             run("modprobe", "--all", *missing)
@@ -136,6 +147,7 @@ def _remove(name: str) -> None:
     """Unload a module; modprobe knows none that came as a file."""
     listed = subprocess.run(["modinfo", name], capture_output=True, check=False).returncode == 0
     run(*(("modprobe", "--remove") if listed else ("rmmod",)), name)
+    _stated.pop(name, None)
 
 
 @contextmanager
