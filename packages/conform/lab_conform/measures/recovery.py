@@ -89,7 +89,7 @@ def window_over_threshold_after_timeout(view: View) -> float:
 def first_timeout_ms(view: View) -> float:
     """Return the timer of the first timeout: its wait, or half of the next one, as it doubles, where that is less.
 
-    A probe of the tail (RFC 8985) starts the timer anew, so the first wait may hold the probe's, too.
+    A probe of the tail (RFC 8985) starts the timer again, so the first wait may hold the probe's, too.
     """
     lost_s = _timeout_s(view)
     waits_s = [lost_s - view.t_s[view.after(lost_s) - 1], *np.diff(_timeouts_s(view))[:1] / 2]

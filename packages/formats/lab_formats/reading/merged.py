@@ -15,7 +15,7 @@ MOST_HEADERS = 0.01  # of the bytes, without a word
 
 
 def merged(packets: list[Packet]) -> Iterator[str]:
-    """Yield a note on the headers that the rate lacks; where the handshake was not captured they are not known."""
+    """Yield a note on the headers that are missing from the rate; without the handshake they are not known."""
     most: dict[Flow, int] = {}
     for packet in packets:
         if packet.flow and (mss := _stated_mss(packet.header)):
