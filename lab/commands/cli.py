@@ -15,7 +15,6 @@ from lab.base.entry_points import loaded
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.commands import cli_others, cli_trials, senders
 from lab.commands.cli_options import console
-from lab.commands.traces import traces_app
 
 # What `lab --help` shows, in this order. Few users need another command: those are hidden there, and in the reference.
 SHOWN = {
@@ -89,7 +88,12 @@ def _add_commands(app: typer.Typer, groups: Mapping[str, typer.Typer]) -> None:
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-NAMED = {"kernel": cli_others.kernel_app, "traces": traces_app, "senders": senders.app}
+TRACES = "Recordings of real links: fetch, list, show and import them."  # each command is of a package
+NAMED = {
+    "kernel": cli_others.kernel_app,
+    "traces": typer.Typer(no_args_is_help=True, help=TRACES),
+    "senders": senders.app,
+}
 for commands in (cli_trials, cli_others):
     app.add_typer(commands.app)
 for name, group in NAMED.items():

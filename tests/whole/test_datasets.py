@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 import yaml
+from lab_formats.fetching.candidates import Mirror
+from lab_formats.fetching.fetch import chosen, fetch
 
 from lab.base.errors import UserError
 from lab.schema.dataset import Collections, Description
 from lab.schema.load import load
 from lab.traces import importers
-from lab.traces.candidates import Mirror
 from lab.traces.datasets import Dataset, by_name, dataset, datasets, path_of
-from lab.traces.fetch import chosen, fetch
 from tests.command import lab
 from tests.recordings import COMMIT, collection, serving, sha256, stanza
 from tests.traces_real import DOCUMENTS, LICENSED, RECORDINGS, needs_real, real

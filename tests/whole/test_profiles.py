@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
+from lab_formats.fetching.candidates import Mirror
+from lab_formats.fetching.fetch import chosen, fetch
 
 from lab.base import paths
 from lab.base.errors import UserError
@@ -22,8 +24,6 @@ from lab.links.shapes import shapes, write_steps
 from lab.runs.stand_ins import stand_in_of
 from lab.schema.topology import load_topology
 from lab.traces import datasets, recording
-from lab.traces.candidates import Mirror
-from lab.traces.fetch import chosen, fetch
 from lab.traces.recording import Meaning, Recording
 from tests.traces_real import FOLDER, needs_real
 

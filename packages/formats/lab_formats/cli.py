@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab traces show`, `lab traces import` and `lab traces formats`: each reads its arguments and calls one function."""
+"""`lab traces fetch`, `list`, `show`, `import` and `formats`: each reads its arguments and calls one function."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +17,35 @@ FormatName = Annotated[
 ]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="An option of the format, as name=value.")]
 Figures = Annotated[Path | None, typer.Option(help="Folder for the SVG and PNG; default: results/traces.")]
+
+
+def fetch(
+    names: Annotated[list[str] | None, typer.Argument(help="Recordings, or whole collections.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Fetch every recording that has a licence.")] = False,
+    mirror: Annotated[
+        Path | None, typer.Option(help="A folder with the files, in any layout; found by path, name or checksum.")
+    ] = None,
+) -> None:
+    """Fetch and verify recordings, and show their licences.
+
+    Example: `lab traces fetch lte-mahimahi`
+    """
+    from lab_formats.fetching.candidates import Mirror
+    from lab_formats.fetching.fetch import chosen
+    from lab_formats.fetching.fetch import fetch as get
+
+    for line in get(chosen(names or [], everything), Mirror(mirror) if mirror else None):
+        say(console, line)
+
+
+def list_() -> None:
+    """List recordings: link, licence, content, length, fetched or not.
+
+    Example: `lab traces list`
+    """
+    from lab_formats.fetching.listing import listing
+
+    console.print(listing())
 
 
 def show(name: Name, form: FormatName = None, settings: Settings = None, out: Figures = None) -> None:

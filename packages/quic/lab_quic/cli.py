@@ -20,8 +20,9 @@ def fetch(
 
     Example: `lab senders fetch quinn`
     """
+    from lab_formats.fetching.candidates import Mirror
+
     from lab.base.errors import field_error
-    from lab.traces.candidates import Mirror
     from lab_quic.quinn import crates
 
     if name != crates.NAME:

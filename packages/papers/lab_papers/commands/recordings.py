@@ -6,16 +6,16 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from lab_formats.fetching.candidates import Mirror
+from lab_formats.fetching.download import Unreachable
+from lab_formats.fetching.fetch import fetch
 from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.commands.lines import say
 from lab.runs.experiment import Experiment
 from lab.runs.stand_ins import lack_of, stand_in_of, unfetched
-from lab.traces.candidates import Mirror
 from lab.traces.datasets import Dataset
-from lab.traces.download import Unreachable
-from lab.traces.fetch import fetch
 
 
 def fetch_for(experiments: Sequence[Experiment], mirror: Path | None, console: Console) -> list[str]:

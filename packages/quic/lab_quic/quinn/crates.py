@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab_formats.fetching.candidates import Candidate, Mirror
+from lab_formats.fetching.download import downloading
+from lab_formats.fetching.fetch import take
+
 from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.base.tar_member import write_member
 from lab.schema.dataset import Document
-from lab.traces.candidates import Candidate, Mirror
-from lab.traces.download import downloading
-from lab.traces.fetch import take
 
 LOCK = Path(__file__).with_name("Cargo.lock")
 ORIGIN = "https://static.crates.io"  # or a copy of it that LAB_CRATES_ORIGIN names

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_formats.fetching.candidates import Mirror
 from lab_quic.quinn import crates
 
 from lab.base.errors import UserError
-from lab.traces.candidates import Mirror
 from tests.recordings import serving
 
 LOCK = """\

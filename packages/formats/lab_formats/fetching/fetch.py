@@ -13,9 +13,9 @@ from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.schema.dataset import Collection, Document, File, Origin
-from lab.traces.candidates import Candidate, Mirror, in_archive
 from lab.traces.datasets import Dataset, cache_folder, dataset, datasets, url_of
-from lab.traces.download import Refused, copy, downloading
+from lab_formats.fetching.candidates import Candidate, Mirror, in_archive
+from lab_formats.fetching.download import Refused, copy, downloading
 
 MOST_ARCHIVE_BYTES = 1_000_000_000
 

@@ -12,7 +12,7 @@ from typing import IO
 
 from lab.base.errors import UserError
 from lab.traces.datasets import Dataset
-from lab.traces.download import Refused
+from lab_formats.fetching.download import Refused
 
 MOST_FILES = 200_000  # of a mirror: the root folder of a disk is a mistake
 
