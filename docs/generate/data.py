@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The data dictionary: what `lab data-dictionary` prints."""
 
-from lab.commands.data_dictionary import lines
+from lab_papers.commands.data_dictionary import lines
 
 
 def page() -> str:

@@ -71,21 +71,6 @@ def _field(name: str, hint: Any, required: bool) -> Field:
     return Field(name, kind, meaning, unit[0] if unit else unit_of(name), null, required)
 
 
-def parts(contract: Any) -> Iterator[Any]:
-    """Yield a TypedDict and every TypedDict that its fields hold, each once."""
-    found = [contract]
-    for one in found:
-        yield one
-        for field in fields(one):
-            found += [part for part in _typed_dicts(field.kind) if part not in found]
-
-
-def _typed_dicts(kind: Any) -> list[Any]:
-    if is_typeddict(kind):
-        return [kind]
-    return [part for argument in get_args(kind) for part in _typed_dicts(argument)]
-
-
 def read_checked(file: Path, contract: Any, most_bytes: int = MEGABYTE, absent: str = "", broken: str = "") -> Any:
     """Read a JSON file; UserError where it cannot be read, is too large, is not whole, or breaks its contract."""
     try:

@@ -62,17 +62,6 @@ def list_(
     console.print(table, markup=False)
 
 
-@app.command("data-dictionary")
-def data_dictionary() -> None:
-    """Print every file, column and field of a result, as Markdown.
-
-    Example: `lab data-dictionary`
-    """
-    from lab.commands.data_dictionary import lines
-
-    say(console, "\n".join(lines()))
-
-
 @app.command()
 def check() -> None:
     """Load all scenarios, profiles, topologies and senders, and report faults.

@@ -180,6 +180,16 @@ def artifact(
         say(console, line)
 
 
+def data_dictionary() -> None:
+    """Print every file, column and field of a result, as Markdown.
+
+    Example: `lab data-dictionary`
+    """
+    from lab_papers.commands.data_dictionary import lines
+
+    say(console, "\n".join(lines()))
+
+
 def kick_tires(jobs: Jobs = None) -> None:
     """Run one trial over every kind of link, and write one page of what came out.
 

@@ -11,8 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 import polars as pl
 from pydantic import BaseModel
 
-from lab.base.contract import NULL, Field, fields, parts
-from lab.base.entry_points import loaded
+from lab.base.contract import NULL, Field, fields
 from lab.evaluation.compare.record import ComparisonJson
 from lab.judge import summary
 from lab.judge.columns import SUMMARY, with_meanings
@@ -30,6 +29,7 @@ from lab.tables.columns import Column, Described
 from lab.tables.run_json import RunJson
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
+from lab_papers.evaluation.columns import evaluation_tables
 
 RUN_FILES = {
     "run.json": "what was requested, by whom, on which kernel: see below",
@@ -92,10 +92,9 @@ def lines() -> Iterator[str]:
     for name, (text, contract) in JSON_FILES.items():
         yield from _json_file(name, text, contract)
     yield from _user_files()
-    for folder, tables in loaded("lab.tables").items():
-        yield from ("", f"## `results/{folder}/`", "", "Tables over the latest runs of all scenarios.")
-        for name, (text, columns) in tables().items():
-            yield from _section(f"{folder}/{name}.parquet", text, map(_column_row, columns, columns.values()))
+    yield from ("", "## `results/evaluation/`", "", "Tables over the latest runs of all scenarios.")
+    for name, (text, columns) in evaluation_tables().items():
+        yield from _section(f"evaluation/{name}.parquet", text, map(_column_row, columns, columns.values()))
 
 
 def _files(folder: str, files: Mapping[str, str]) -> Iterator[str]:
@@ -115,6 +114,21 @@ def _json_file(name: str, text: str, contract: Any) -> Iterator[str]:
         yield from ("", f"### `{part.__name__}` in `{name}`", "", (part.__doc__ or "").strip(), "")
         yield from ("| name | type | unit | meaning | null |", "| --- " * 5 + "|")
         yield from (_row(_field_row(field)) for field in fields(part))
+
+
+def parts(contract: Any) -> Iterator[Any]:
+    """Yield a TypedDict and every TypedDict that its fields hold, each once."""
+    found = [contract]
+    for one in found:
+        yield one
+        for field in fields(one):
+            found += [part for part in _typed_dicts(field.kind) if part not in found]
+
+
+def _typed_dicts(kind: Any) -> list[Any]:
+    if is_typeddict(kind):
+        return [kind]
+    return [part for argument in get_args(kind) for part in _typed_dicts(argument)]
 
 
 def _user_files() -> Iterator[str]:

@@ -10,11 +10,11 @@ from typing import Any, get_args, get_origin, is_typeddict
 
 import polars as pl
 import pytest
+from lab_papers.commands.data_dictionary import JSON_FILES, RUN_FILES, RUN_TABLES, TRIAL_FILES, USER_FILES, lines, parts
 
-from lab.base.contract import check, fields, parts
+from lab.base.contract import check, fields
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.commands.data_dictionary import JSON_FILES, RUN_FILES, RUN_TABLES, TRIAL_FILES, USER_FILES, lines
 from lab.judge.judged import judged
 from lab.judge.summary import summarise
 from lab.node.plan import Plan
@@ -31,7 +31,7 @@ from tests.stored_run import rewrite
 
 SAMPLE = next((REPO / "analysis/sample/sample").glob("[0-9]*"))
 TRIALS = sorted((SAMPLE / "trials").iterdir())
-DRAFT = Path(__file__).parents[1] / "data" / "draft"
+DRAFT = REPO / "tests/data/draft"
 STORED = [
     (SAMPLE / "run.json", RunJson),
     *((folder / "trial.json", TrialJson) for folder in TRIALS),
