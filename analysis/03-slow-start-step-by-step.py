@@ -31,12 +31,11 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import bin_windows, bins_error, case_study, rounds, sent_delivered, slow_start
+from lab_papers.figures import beginning, bin_windows, bins_error, case_study, rounds, sent_delivered, slow_start
 from lab_papers.figures.replayed import replayed
 from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import cwnd_rtt
 from lab.figures.subject import subjects
 
 page = Artefacts.into(out_dir)
@@ -57,7 +56,7 @@ display(
 
 # %%
 display(
-    page.figure("thesis-4.1", "thesis, figure 4.1", cwnd_rtt.draw_beginning(plain), run)
+    page.figure("thesis-4.1", "thesis, figure 4.1", beginning.draw(plain), run)
     if plain
     else page.pending("thesis-4.1", "thesis, figure 4.1", "no GEO run has a valid trial without HyStart")
 )

@@ -35,11 +35,11 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import throughput_time
+from lab_papers.figures import beginning, throughput_time
 from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
+from lab.figures import delivered_bytes, latency_offset, throughput_cdf
 from lab.figures.subject import subjects
 
 page = Artefacts.into(out_dir)
@@ -72,7 +72,7 @@ display(
 )
 
 # %%
-parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": cwnd_rtt.draw_beginning}
+parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": beginning.draw}
 for part, draw in parts.items():
     name, source = f"wifi-4{part}", f"WiFi paper, figure 4 {', '.join(part)}"
     display(

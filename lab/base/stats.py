@@ -14,7 +14,6 @@ import scipy  # loads scipy.stats at its first use: a command that compares noth
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 RESAMPLING_SEED = 20241  # the same values give the same interval
-FEWEST_TRIALS = 10  # of an estimate that can agree with a published value
 
 
 def largest(series: pl.Series) -> float | None:

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.base.stats import largest, smallest
+from lab.base.stats import largest
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import in_house_style, small_pt
@@ -91,19 +91,6 @@ def draw(subject: Subject) -> Drawing:
     peaks = (largest(subject.acks["cwnd_pkts"]) or 0, largest(subject.acks["srtt_ms"]) or 0)
     alt = f"{what} {subject.title} Peaks: window {peaks[0]:.0f} packets, smoothed RTT {peaks[1]:.0f} ms."
     return Drawing(drawn, f"{what} {subject.title}", alt)
-
-
-def draw_beginning(subject: Subject) -> Drawing:
-    """Draw the same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
-    moments = subject.moments
-    full_s = moments.true_capacity_s or moments.last_s()
-    until_s = 1.05 * full_s if full_s else float(subject.trial.meta["duration_s"])
-    limits = Limits.of_path(subject.trial.meta)
-    drawn = figure(subject.acks, subject.trial.qdisc, limits, moments, subject.sender, until_s)
-    early = subject.acks.filter(pl.col("t_s") <= until_s)["srtt_ms"].drop_nulls()
-    swing = f"smoothed RTT from {smallest(early) or 0:.0f} to {largest(early) or 0:.0f} ms"
-    what = f"Window, smoothed RTT and queue until the link is full: {swing}"
-    return Drawing(drawn, f"{what}. {subject.title}", f"{what}. {subject.title}")
 
 
 def _label(axes: tuple[Axes, Axes, Axes]) -> None:

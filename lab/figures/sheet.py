@@ -18,7 +18,6 @@ from matplotlib.textpath import TextPath
 from lab.base.paths import LAB
 
 STYLES = LAB / "figures" / "styles"
-WIDTHS_IN = {"column": 3.3, "page": 7.0}  # of a paper with two columns
 NARROW_IN = 5.0  # below it panels stand one above the other
 LETTERS = "the bottleneck's queue, in packets"  # of usual widths
 

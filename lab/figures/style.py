@@ -7,14 +7,13 @@ Colours are from Okabe and Ito's colour-blind-safe set, and no figure relies on 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 from matplotlib import rcParams
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lab.figures.sheet import SCREEN, chars, in_house_style, is_narrow, small_pt, width_in
 from lab.tables.records import Stanza
@@ -95,12 +94,6 @@ def key_above(figure: Figure, handles: Sequence[Artist], labels: Sequence[str] |
     figure.legend(handles, names, loc="outside upper left", ncols=columns)
 
 
-def count_at_right(axis: Axes, place: float, count: int) -> None:
-    """Write how many trials a row of a panel is made of, at the panel's right."""
-    look: Look = {"va": "center", "fontsize": small_pt(), "transform": axis.get_yaxis_transform()}
-    axis.text(1.02, place, f"n = {count}", **look)
-
-
 def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
     """Draw a cumulative distribution in percent, from 0 up; few values are marked one by one."""
     known = values.drop_nulls().sort()
@@ -108,17 +101,6 @@ def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
     few: Look = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
     axis.step([*known.head(1), *known], share_pct if known.len() else [], where="post", **few, **look)
     axis.set_ylim(0, 102)
-
-
-def plain_decades(axis: Axes, way: Literal["x", "y"] = "x") -> None:
-    """Give an axis a scale of decades, with plain numbers at so few ticks that none overlap."""
-    axis.set(**{f"{way}scale": "log"})
-    low, high = axis.get_xlim() if way == "x" else axis.get_ylim()
-    steps = (1.0, 2.0, 5.0) if high / low < 30 else (1.0, 3.0) if high / low < 300 else (1.0,)
-    ticks = axis.xaxis if way == "x" else axis.yaxis
-    ticks.set_major_locator(LogLocator(subs=steps, numticks=12))
-    ticks.set_minor_locator(NullLocator())
-    ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
 
 
 @in_house_style

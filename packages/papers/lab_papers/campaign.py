@@ -4,9 +4,9 @@
 from math import ceil
 
 from lab.base.errors import UserError
-from lab.base.stats import FEWEST_TRIALS
 from lab.runs.experiment import Experiment, load_experiment
 from lab.schema.scenario import load_scenario, scenarios
+from lab_papers.evaluation.claims.verdict import FEWEST_TRIALS
 
 QUICK_SHARE = 10  # `--quick` runs one of so many trials, but as many as a claim needs to be judged
 

@@ -15,7 +15,7 @@ from lab.commands.lines import say
 
 
 class Width(StrEnum):
-    """Names of widths in lab.figures.sheet.WIDTHS_IN, which a command without figures does not load."""
+    """Names of widths in lab_papers.paper_sheet.WIDTHS_IN, which a command without figures does not load."""
 
     column = "column"
     page = "page"

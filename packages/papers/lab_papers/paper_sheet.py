@@ -11,8 +11,9 @@ from matplotlib import style as named_styles
 from matplotlib.figure import Figure
 
 from lab.base.errors import UserError
-from lab.figures.sheet import SCREEN, STYLES, WIDTHS_IN, Settings, chars, in_force, in_house_style, read_style
+from lab.figures.sheet import SCREEN, STYLES, Settings, chars, in_force, in_house_style, read_style
 
+WIDTHS_IN = {"column": 3.3, "page": 7.0}  # of a paper with two columns
 FOOTNOTE_PT = 7
 
 

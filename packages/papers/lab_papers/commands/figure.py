@@ -27,7 +27,7 @@ FORMATS: dict[str, Callable[[Figure, str], str | bytes]] = {"pdf": pdf, "svg": s
 class Sheet:
     """What a figure is drawn for."""
 
-    width: str  # of lab.figures.sheet.WIDTHS_IN
+    width: str  # of lab_papers.paper_sheet.WIDTHS_IN
     form: str  # of FORMATS
     footer: bool
     style: str | None

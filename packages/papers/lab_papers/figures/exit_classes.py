@@ -12,12 +12,13 @@ from matplotlib.patches import Patch
 from lab.figures.exit_times import HATCHES, ZONES
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, small_pt, width_in
-from lab.figures.style import BARS, INK, LABELS, Drawing, Look, count_at_right, key_above, lines_canvas, title
+from lab.figures.style import BARS, INK, LABELS, Drawing, Look, key_above, lines_canvas, title
 from lab.judge.classify import ExitClass
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored, in_order
 from lab.judge.summary import summarise
 from lab.report.matrix.published import published
+from lab_papers.figures.parts import count_at_right
 
 MEANINGS = {
     ExitClass.EARLY: "early: before the queue stayed filled",

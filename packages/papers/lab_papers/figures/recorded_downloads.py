@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import in_house_style
-from lab.figures.style import FAINT, INK, Drawing, key_above, panels, plain_decades
+from lab.figures.style import FAINT, INK, Drawing, key_above, panels
 from lab_papers.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, Band, inside, values_of
 from lab_papers.evaluation.recorded.comparison import Comparison
 from lab_papers.evaluation.recorded.download import Floats
+from lab_papers.figures.parts import plain_decades
 
 COLOURS = ("#0072b2", "#d55e00", "#007f5f", "#cc79a7", "#e69f00")  # Okabe and Ito
 DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)))

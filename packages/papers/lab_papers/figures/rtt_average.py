@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from lab.figures.moments import LINE_PT, name_verticals
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
-from lab.figures.style import BLUE, FAINT, INK, Drawing, canvas, plain_decades, title
+from lab.figures.style import BLUE, FAINT, INK, Drawing, canvas, title
 from lab.judge.stored import Stored, in_order
 from lab_papers.evaluation.rtt_cycle import LEAST_RTTS, average, transformed
 from lab_papers.evaluation.spectrum import Spectrum
+from lab_papers.figures.parts import plain_decades
 from lab_papers.search_replay import PRINTED
 
 SEARCH_WINDOW_RTTS = PRINTED.window_factor_tenths / 10

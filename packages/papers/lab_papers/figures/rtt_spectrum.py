@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from lab.figures.moments import name_verticals
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
-from lab.figures.style import BLUE, FAINT, INK, Drawing, level, panels, plain_decades
+from lab.figures.style import BLUE, FAINT, INK, Drawing, level, panels
 from lab_papers.evaluation.spectrum import Spectrum
+from lab_papers.figures.parts import plain_decades
 from lab_papers.search_replay import PRINTED
 
 SEARCH_WINDOW_RTTS = PRINTED.window_factor_tenths / 10

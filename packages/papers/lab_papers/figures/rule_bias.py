@@ -23,11 +23,11 @@ from lab.figures.style import (
     LABELS,
     VERMILION,
     Drawing,
-    count_at_right,
     lines_canvas,
     title,
 )
 from lab.judge.registry import inferred, label
+from lab_papers.figures.parts import count_at_right
 
 LOOKS = ((BLUE, "o"), (VERMILION, "v"), (GREEN, "s"), (FAINT, "D"))
 MOST_POINTS = 200  # of one rule on one link, drawn one by one

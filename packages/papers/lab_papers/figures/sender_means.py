@@ -11,10 +11,11 @@ from lab.base.format import NONE
 from lab.base.stats import mean_sd
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt, width_in
-from lab.figures.style import BARS, INK, LABELS, Drawing, Sender, count_at_right, lines_canvas, title
+from lab.figures.style import BARS, INK, LABELS, Drawing, Sender, lines_canvas, title
 from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored, in_order
+from lab_papers.figures.parts import count_at_right
 
 PANELS = {"exit_s": ("exit from slow start (s)", 3), "retransmits_pkts": ("retransmissions (packets)", 0)}
 Mean = tuple[float | None, float | None, int]  # mean, standard error, of how many

@@ -10,6 +10,7 @@ from lab_papers.evaluation.claims.verdict import (
     COUNTED,
     DIFFERS,
     EXPLAINED,
+    FEWEST_TRIALS,
     MOST_PCT,
     PARTLY,
     STATUSES,
@@ -21,7 +22,6 @@ from lab_papers.evaluation.claims.verdict import (
     verdict,
 )
 
-from lab.base.stats import FEWEST_TRIALS
 from lab.tables.records import ToleranceRecord
 
 VALUES = st.floats(min_value=-1e3, max_value=1e3).map(lambda value: round(value, 3))

@@ -13,6 +13,7 @@ from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.rules import scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.paper import Sources
+from lab_papers.paper_sheet import WIDTHS_IN
 from paper import build, fonts, smallest_pt, what_does_not_fit, width_in
 
 from lab.base import paths
@@ -20,7 +21,6 @@ from lab.base.errors import UserError
 from lab.evaluation import sweep
 from lab.figures.page_figure import Given
 from lab.figures.registry import every_figure
-from lab.figures.sheet import WIDTHS_IN
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files

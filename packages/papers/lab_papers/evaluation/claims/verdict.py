@@ -19,10 +19,10 @@ difference that excludes 0, and a reader can see it. No text takes part in any o
 from dataclasses import dataclass
 from math import inf
 
-from lab.base.stats import FEWEST_TRIALS
 from lab.tables.records import ToleranceRecord
 from lab_papers.evaluation.claims.estimate import IN_POINTS, Estimate
 
+FEWEST_TRIALS = 10  # of an estimate that can agree with a published value
 DIFFERS = "differs"  # until its counterfactuals have been looked at
 AGREES, EXPLAINED, PARTLY, UNEXPLAINED, OPEN, UNJUDGED = STATUSES = (
     "agrees",
