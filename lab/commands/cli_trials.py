@@ -97,17 +97,6 @@ def run(
     run_and_report(request, where, options, resume, console, shown)
 
 
-@app.command()
-def merge(shards: Annotated[list[Path], typer.Argument(help="The folders of all shards: of --out.")]) -> None:
-    """Join the shards of `lab run --shard K/N --out DIR` into ordinary runs.
-
-    Example: `lab merge part1 part2`
-    """
-    from lab.commands.part import merge as merge_shards
-
-    merge_shards(shards, console)
-
-
 @app.command("try")
 def try_(
     sources: Annotated[

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many runs, or one machine's part of their trials, and those parts merged: what is stored is not run again."""
+"""Many runs, or one machine's part of their trials: what is stored is not run again."""
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +10,6 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.backends.virtual import Virtual
-from lab.base.choice import choose
-from lab.base.entry_points import loaded
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.format import trials_text
 from lab.commands.lines import say
@@ -20,8 +17,6 @@ from lab.commands.progress import TrialBar
 from lab.runs import shard as shards
 from lab.runs.execute import every, execute
 from lab.runs.experiment import Experiment
-from lab.runs.merge import merge as merge_shards
-from lab.runs.merge import shards_of
 from lab.runs.options import RunOptions
 from lab.runs.shard import Shard
 from lab.runs.vary import stored_or_new
@@ -84,18 +79,3 @@ def without_shard(words: Sequence[str]) -> list[str]:
             kept.append(word)
         passed = word in OF_A_SHARD
     return ["lab", *kept]
-
-
-def merge(folders: Sequence[Path], console: Console) -> None:
-    """Merge, and say where the runs are; what is no run is joined by the package that made it."""
-    found = shards_of(folders)
-    if kind := next(iter(found.values())).get("kind"):
-        known = loaded("lab.merge")
-        known[choose("package of the group lab.merge", kind, known, folders[0] / shards.FILE, "kind")](found, console)
-        return
-    runs = merge_shards(folders)
-    say(console, "\n".join(map(str, runs)))
-    command = shards.read(folders[0])["command"]
-    one_run = command[1:2] == ["run"] and not any(word.partition("=")[0] == "--vary" for word in command)
-    drawing = f"'lab report {runs[0]}'" if one_run else f"'{shlex.join(command)}'"
-    say(console, f"{drawing} draws the page: it runs no trial again")

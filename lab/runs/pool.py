@@ -5,11 +5,13 @@ from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from polars.exceptions import PolarsError
 
 from lab.backends.records import TrialError
-from lab.base.errors import UserError
+from lab.base.entry_points import loaded
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.workers import results_or_lines
 from lab.runs import one_boot
 from lab.runs.options import RunOptions
@@ -23,7 +25,8 @@ Outcome = tuple[Job, Result]
 def run_jobs(jobs: list[Job], options: RunOptions) -> Generator[Outcome]:
     """Yield (job, result) as each trial ends."""
     if jobs and options.scheduler:
-        yield from _on_cluster(jobs, options.scheduler)
+        files = [jobs[0].folder.parent, *jobs[0].backend.required_files]
+        yield from _cluster(options.scheduler).run(options.scheduler, jobs, files, attempt)
     elif jobs:
         yield from run_boots(one_boot.divided(jobs, options.workers), options.workers)
 
@@ -37,18 +40,14 @@ def run_boots(boots: list[list[Job]], at_once: int) -> Generator[Outcome]:
 
 def require_cluster(scheduler: str, results: Path, files: list[Path]) -> None:
     """Refuse a scheduler that does not reply, and workers without the results' folder or the files of a trial."""
-    from lab.runs import cluster
-
-    with cluster.connected(scheduler) as client:
-        cluster.require_shared(client, results, files)
+    _cluster(scheduler).require(scheduler, results, files)
 
 
-def _on_cluster(jobs: list[Job], scheduler: str) -> Generator[Outcome]:
-    from lab.runs import cluster
-
-    with cluster.connected(scheduler) as client:
-        cluster.require_files(client, [jobs[0].folder.parent, *jobs[0].backend.required_files])
-        yield from cluster.run_on(client, jobs, attempt)
+def _cluster(scheduler: str) -> Any:
+    """Return the package's module that reaches schedulers."""
+    for found in loaded("lab.scheduler").values():
+        return found
+    raise field_error(COMMAND_LINE, "scheduler", scheduler, "used with packages/cluster, which is not here")
 
 
 def attempt_in_turn(boot: list[Job]) -> list[Result]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
+from lab_cluster import scheduler as cluster
 
 from lab.base.errors import UserError
 from lab.base.workers import one_pool
-from lab.runs import cluster
 from lab.runs.pool import attempt
 from lab.runs.trial import Job
 from lab.tables.digests import SUMS

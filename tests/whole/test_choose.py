@@ -19,12 +19,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from distributed import LocalCluster
 from distributed.security import Security
+from lab_cluster import scheduler as cluster
 
 from lab.backends import choose, vagrant
 from lab.base.errors import UserError
 from lab.node.system.exclusive import held_alone
 from lab.node.system.tools import NodeError
-from lab.runs import cluster, pool
+from lab.runs import pool
 from lab.runs.options import RunOptions
 from lab.tables.stored_trial import Trial
 from tests.unit.test_trial_stored import Recorded, job
@@ -226,6 +227,12 @@ def test_a_scheduler_with_tls_serves_nobody_else(encrypted: str, monkeypatch: py
 def connect(address: str) -> None:
     with cluster.connected(address):
         pass
+
+
+def test_a_scheduler_without_its_package_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(pool, "loaded", lambda _group: {})
+    with pytest.raises(UserError, match=r"^command line: scheduler=tcp://a:1: must be used with packages/cluster"):
+        pool.require_cluster("tcp://a:1", tmp_path, [])
 
 
 @pytest.mark.parametrize("address", ["", "tcp", "foo://x", "inproc://x", "ucx://127.0.0.1:1"])

@@ -6,6 +6,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from lab_cluster import scheduler as cluster
 from typer.testing import CliRunner
 
 from lab.base import paths
@@ -18,7 +19,6 @@ from lab.kernel import build
 from lab.kernel.recipe import Recipe
 from lab.kernel.sockets import HEADER, with_socket_bytes
 from lab.kernel.versions import VERSIONS
-from lab.runs import cluster
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """

@@ -25,9 +25,8 @@ Shards = Mapping[Path, ShardJson]
 Trials = Mapping[str, list[Path]]  # the folders that hold a trial, by its name
 
 
-def merge(folders: Sequence[Path]) -> list[Path]:
+def merge(shards: Shards) -> list[Path]:
     """Return the new runs."""
-    shards = shards_of(folders)
     names = next(iter(shards.values()))["runs"]
     runs = {name: [Run(folder / name / shard["runs"][name]) for folder, shard in shards.items()] for name in names}
     for parts in runs.values():

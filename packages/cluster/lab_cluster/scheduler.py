@@ -58,23 +58,31 @@ async def _reply(address: str) -> None:
     await comm.close()
 
 
-def require_shared(client: Client, results: Path, files: list[Path]) -> None:
-    """Refuse workers that do not have the same folder of results, or lack a file."""
-    results.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".shared-", dir=results) as probe:
-        require_files(client, [Path(probe), *files])
+def require(address: str, results: Path, files: list[Path]) -> None:
+    """Refuse a scheduler that does not reply, and workers without the folder of results, or a file."""
+    with connected(address) as client:
+        results.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".shared-", dir=results) as probe:
+            _require_files(client, [Path(probe), *files])
 
 
-def require_files(client: Client, files: list[Path]) -> None:
+def _require_files(client: Client, files: list[Path]) -> None:
     """Refuse workers that do not have the files of a trial at the same paths."""
-    for worker, absent in client.run(_absent, [str(file) for file in files]).items():
+
+    def absent_of(names: list[str]) -> list[str]:  # a worker gets its code: it cannot import this package
+        return [name for name in names if not Path(name).exists()]
+
+    for worker, absent in client.run(absent_of, [str(file) for file in files]).items():
         if absent:
             line = f"{absent[0]}: must exist there too: share results and cache with all workers"
             raise UserError(f"worker {worker}: {line}")
 
 
-def _absent(files: list[str]) -> list[str]:
-    return [file for file in files if not Path(file).exists()]
+def run(address: str, jobs: list[Any], files: list[Path], work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield (job, result of work) as each job ends; the workers must have the files."""
+    with connected(address) as client:
+        _require_files(client, files)
+        yield from run_on(client, jobs, work)
 
 
 def run_on(client: Client, jobs: list[Any], work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:

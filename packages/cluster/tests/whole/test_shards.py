@@ -10,10 +10,11 @@ from typing import cast
 
 import polars as pl
 import pytest
+from lab_cluster.merge import merge as joined
+from lab_cluster.merge import shards_of
 
 from lab.base.errors import UserError
 from lab.runs import shard
-from lab.runs.merge import merge
 from lab.runs.shard import Shard, owners_of
 from lab.tables.digests import SUMS, write_digests
 from lab.tables.stored_run import Run
@@ -34,6 +35,10 @@ def test_each_trial_is_of_one_shard_and_shards_are_of_one_size() -> None:
 def test_a_shard_is_k_of_n(text: str) -> None:
     with pytest.raises(UserError, match=f"command line: shard={text}: must be K/N with K from 1 to N"):
         Shard.of(text)
+
+
+def merge(folders: list[Path]) -> list[Path]:
+    return joined(shards_of(folders))
 
 
 @pytest.fixture
