@@ -27,7 +27,7 @@ experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything; with CI=1 a test that cannot run fails it, else one line counts those. test-fast: the unit folders, with a tenth of the fuzzing.
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n auto --dist loadfile tests/unit packages/*/tests/unit bench/tests/unit
-test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto tests/kernel/test_own_module.py
+test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto packages/try/tests/kernel/test_own_module.py
 # test-hostile: fuzzing of every reader, and odd conditions, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @$(lab) kernel build && scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 # mutants: do the tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room, BENCH="--per-commit 5" is what CI does

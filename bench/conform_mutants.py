@@ -19,6 +19,7 @@ from lab_conform.case import chosen
 from lab_conform.run import Bench, verdicts
 from lab_conform.subject import subject
 from lab_conform.verdict import Verdict
+from lab_try.command import TryRequest, own_senders_of
 from pydantic import Field, TypeAdapter
 from rich.console import Console
 
@@ -27,7 +28,6 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.base.processes import processors
 from lab.commands.prepare import prepare
-from lab.commands.try_own import TryRequest, own_senders_of
 from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
 from lab.schema.cca import Cca

@@ -3,12 +3,13 @@
 
 from dataclasses import replace
 
-from lab.backends.own_trees import virtual_tree
+from lab_try.module.build import build_own
+from lab_try.module.source import OwnSource
+from lab_try.senders import module_files
+from lab_try.trees import virtual_tree
+
 from lab.backends.virtual import Virtual
 from lab.kernel.build import HERE as KERNEL
-from lab.kernel.own.build import build_own
-from lab.kernel.own.source import OwnSource
-from lab.runs.own.senders import module_files
 from lab.schema.cca import Cca, load_ccas
 
 NAME = "cubic_5_16"

@@ -11,13 +11,14 @@ import sys
 import time
 from pathlib import Path
 
+from lab_try.module.build import build_own
+from lab_try.module.source import read_source
+from lab_try.trees import virtual_tree
+
 from bench.measured import Figure, measure_and_store
-from lab.backends.own_trees import virtual_tree
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError
 from lab.kernel import build
-from lab.kernel.own.build import build_own
-from lab.kernel.own.source import read_source
 from lab.kernel.recipe import Recipe
 from lab.runs.link_kinds import KINDS
 

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from lab.kernel.own.diagnostics import Diagnostic
+from lab_try.module.diagnostics import Diagnostic
 
 OLD = Path(__file__).parent / "data" / "own"
 HINTS = {

@@ -19,8 +19,8 @@ from lab.backends.processes import cpu_s, kernel_process, waits, whole_cpu_s
 from lab.backends.records import TrialError, require_few
 from lab.base import sandbox
 from lab.base.processes import on_one_processor
-from lab.images.steps.tree import limits as limited
-from lab.images.steps.tree import memory_bytes, processes_of, tasks_of, unlinked_bytes
+from lab.node.system.tree import limits as limited
+from lab.node.system.tree import memory_bytes, processes_of, tasks_of, unlinked_bytes
 
 LOOK_S = 1.0  # between two looks at what it has written
 OWN_BYTES = 1 << 30  # of memory, besides the guest's

@@ -63,13 +63,6 @@ def _requested(experiment: Experiment) -> Requested:
     return {**requested, "profile": {**requested["profile"], "assumed": [*profile.assumed, *held_gaps(profile)]}}
 
 
-def merged(part: Run) -> Path:
-    """Create the folder of a run whose trials other machines ran; its run.json is that of one part."""
-    path = new_folder(paths.results() / part.meta["name"])
-    _write(path, {**part.meta, "complete": False, "command": sys.argv, "wall_s": 0.0})
-    return path
-
-
 def new_folder(scenario: Path) -> Path:
     """Create the folder of a run, with one for its trials."""
     path = dated_folder(scenario)

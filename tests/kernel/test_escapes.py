@@ -15,15 +15,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from lab_try.module.build import OwnModule, build_own
+from lab_try.module.source import read_source
+from lab_try.trees import virtual_tree
 
 from lab.backends import boot, guest_tree, records, watched
-from lab.backends.own_trees import virtual_tree
 from lab.backends.records import TrialError
 from lab.base import landlock, paths, sandbox, sandbox_mode, seccomp, system_calls
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.kernel.own.build import OwnModule, build_own
-from lab.kernel.own.source import read_source
 from lab.runs.trial import prepare
 from tests.command import ENOUGH_S, wait_for
 from tests.conftest import SMALL, Bench, experiment_on

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from lab_try.node import bounded
+from lab_try.node.bounded import run_bounded
 
 from lab.backends.confine import Request
 from lab.base import landlock, paths
-from lab.images.steps import bounded
-from lab.images.steps.bounded import run_bounded
 from tests.command import wait_for
 
 SOON_S = 20

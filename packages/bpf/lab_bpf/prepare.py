@@ -3,10 +3,11 @@
 
 from dataclasses import replace
 
-from lab.backends.own_trees import virtual_tree
+from lab_try.module.build import build_own
+from lab_try.senders import module_files
+from lab_try.trees import virtual_tree
+
 from lab.backends.virtual import Virtual
-from lab.kernel.own.build import build_own
-from lab.runs.own.senders import module_files
 from lab.schema.cca import Cca
 from lab.senders.way import Senders
 from lab_bpf.program.module import module_source

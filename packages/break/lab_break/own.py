@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lab_try.module.build import build_own
+from lab_try.module.source import read_source
+from lab_try.senders import Passed, module_files, own_senders
+from lab_try.smoke import SmokeTest
+from lab_try.trees import virtual_tree
 from rich.console import Console
 
-from lab.backends.own_trees import virtual_tree
 from lab.backends.virtual import Virtual
 from lab.base.errors import field_error
 from lab.commands.known import require_senders
 from lab.commands.prepare import built
-from lab.kernel.own.build import build_own
-from lab.kernel.own.source import read_source
 from lab.kernel.versions import DEFAULT, VERSIONS
-from lab.runs.own.senders import Passed, module_files, own_senders
-from lab.runs.own.smoke import SmokeTest
 from lab.schema.cca import Cca, load_cca
 
 

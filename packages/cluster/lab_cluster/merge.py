@@ -4,16 +4,20 @@
 Everything is checked before anything is written, and what is written is new: no stored run or shard changes.
 """
 
+import json
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain_files
 from lab.base.workers import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
+from lab.tables.digests import write_with_digest
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -128,7 +132,7 @@ def _require_same(first: Path, other: Path) -> None:
 def _written(runs: Sequence[Run], trials: Trials) -> Path:
     """Write the run of all shards."""
     wall_s = sum(run.meta.get("wall_s", 0.0) for run in runs)
-    folder = run_folder.merged(runs[0])
+    folder = _new_run(runs[0])
     with run_folder.locked(folder):
         for source, *_ in trials.values():
             target = folder / "trials" / source.name
@@ -137,6 +141,14 @@ def _written(runs: Sequence[Run], trials: Trials) -> Path:
             draft.replace(target)
         run_folder.close(folder, wall_s, complete=True)
     return folder
+
+
+def _new_run(part: Run) -> Path:
+    """Create the folder of a run whose trials other machines ran; its run.json is that of one part."""
+    path = run_folder.new_folder(paths.results() / part.meta["name"])
+    meta = {**part.meta, "complete": False, "command": sys.argv, "wall_s": 0.0}
+    write_with_digest(path / "run.json", json.dumps(meta, indent=1).encode())
+    return path
 
 
 def _link_or_copy(source: str, target: str) -> None:

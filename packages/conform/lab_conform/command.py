@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from lab_try.command import TryRequest, own_senders_of
 from rich.console import Console
 
 from lab.base import paths
@@ -14,7 +15,6 @@ from lab.base.errors import field_error
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
-from lab.commands.try_own import TryRequest, own_senders_of
 from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
 from lab_conform.case import Case, chosen

@@ -8,21 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from lab_try.findings import faults
+from lab_try.module.build import OwnModule, build_own
+from lab_try.module.source import OwnSource
+from lab_try.module.where import Where
+from lab_try.senders import Passed, module_files
+from lab_try.smoke import SmokeTest
+from lab_try.trees import virtual_tree
+
 from lab.backends import boot, guest_code
-from lab.backends.own_trees import virtual_tree
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.cache import held
 from lab.base.errors import UserError
-from lab.kernel.own.build import OwnModule, build_own
-from lab.kernel.own.source import OwnSource
-from lab.kernel.own.where import Where
 from lab.node.plan import Plan
 from lab.runs.experiment import Experiment, digest, specification
-from lab.runs.own.findings import faults
-from lab.runs.own.senders import Passed, module_files
-from lab.runs.own.smoke import SmokeTest
 from lab.runs.trial import Job, run_trial
 from lab.tables.kernel_log import read_log
 from lab.tables.stored_trial import FORMAT, Trial

@@ -12,15 +12,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from lab_try.module.build import OwnModule
+from lab_try.module.source import OwnSource
+from lab_try.senders import Passed, own_senders
+
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import profile_files
-from lab.kernel.own.build import OwnModule
-from lab.kernel.own.source import OwnSource
 from lab.links.profile import Profile, load_profile, read_profile
 from lab.links.recorded import Series
 from lab.report.trust import InvalidTrial
 from lab.runs.experiment import Experiment
-from lab.runs.own.senders import Passed, own_senders
 from lab.schema.cca import Cca, load_cca
 from lab.schema.load import parse, parse_yaml
 from lab.schema.scenario import Scenario

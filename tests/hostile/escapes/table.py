@@ -16,12 +16,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from lab_try import confined
+from lab_try.module import builder
 
-from lab.backends import confined
 from lab.base.paths import REPO
 from lab.base.sandbox_mode import MODES
 from lab.kernel import build
-from lab.kernel.own import builder
 from lab.kernel.recipe import Recipe
 from tests.hostile.escapes import ordinary
 
@@ -29,7 +29,7 @@ PAGE = REPO / "docs" / "threat-model.md"
 BEGIN, END = "<!-- attacks: made by python -m tests.hostile.escapes.table -->\n", "<!-- end of attacks -->\n"
 TESTS = (
     "tests/kernel/test_escapes.py",
-    "tests/kernel/test_own_module_confined.py",
+    "packages/try/tests/kernel/test_own_module_confined.py",
     "packages/course/tests/kernel/test_forged_exit.py",
 )
 OUTCOMES = "--outcomes"  # write them to a file, and no table

@@ -3,8 +3,9 @@
 
 from pathlib import Path
 
+from lab_try.module.source import OwnSource
+
 from lab.base.paths import LAB
-from lab.kernel.own.source import OwnSource
 
 HERE = Path(__file__).parent
 CORE = LAB / "kernel" / "search"

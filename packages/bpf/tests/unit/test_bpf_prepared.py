@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from lab_bpf import prepare
 from lab_bpf.way import BPF
+from lab_try.module.build import OwnModule
+from lab_try.module.source import OwnSource
 
-from lab.kernel.own.build import OwnModule
-from lab.kernel.own.source import OwnSource
 from lab.schema.cca import load_ccas
 from lab.senders.ways import prepared
 from tests.unbuilt import virtual

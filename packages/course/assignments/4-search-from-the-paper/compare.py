@@ -13,10 +13,10 @@ from lab_course.assignment import sibling
 from lab_course.marks import Marks
 from lab_course.ran import Ran
 from lab_course.work import Download, Work
+from lab_try.senders import Passed
 
 from lab.base.errors import UserError
 from lab.judge.ack_stream import ack_stream
-from lab.runs.own.senders import Passed
 
 algorithm, vectors = sibling(__file__, "algorithm"), sibling(__file__, "vectors")
 GLUE, HEADER, VECTORS = "tcp_search_paper.c", "search_paper.h", "vectors.h"

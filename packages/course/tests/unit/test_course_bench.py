@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from lab_course import bench as benches
 from lab_course.bench import Bench
+from lab_try.module.source import OwnSource
+from lab_try.smoke import SmokeTest
 
 from lab.base.errors import UserError
-from lab.kernel.own.source import OwnSource
-from lab.runs.own.smoke import SmokeTest
 
 VIRTUAL: Any = SimpleNamespace(kernel=None, world=SimpleNamespace(root=Path("world")))
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.images.steps.tree import limits, memory_bytes, named, processes_of, tasks_of, unlinked_bytes
+from lab.node.system.tree import limits, memory_bytes, named, processes_of, tasks_of, unlinked_bytes
 
 MOST_OUTPUT_BYTES = 1 << 20
 FILE_BYTES, MEMORY_BYTES = 256 << 20, 4 << 30

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.base import sandbox
-from lab.images.steps.bounded import Done, Step, run_steps
+from lab_try.node.bounded import Done, Step, run_steps
 
 BUILD_S = 120  # most for a step
 PLACE = "/tmp/own"  # where it is built

@@ -7,21 +7,22 @@ from pathlib import Path
 
 import pytest
 from lab_bundle.content import folders
+from lab_try.module import builder as own_builder
+from lab_try.module.build import OwnModule, build_own
+from lab_try.module.diagnostics import BuildError
+from lab_try.module.source import read_source, read_sources
+from lab_try.node.smoke import Smoke
+from lab_try.senders import Passed, own_senders
+from lab_try.smoke import SmokeError, SmokeTest
+from lab_try.trees import virtual_tree
 
-from lab.backends.own_trees import virtual_tree
 from lab.backends.virtual import Virtual, find_built
 from lab.base.errors import UserError
+from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.kernel.own import builder as own_builder
-from lab.kernel.own.build import OwnModule, build_own
-from lab.kernel.own.diagnostics import BuildError
-from lab.kernel.own.source import read_source, read_sources
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import LARGE_SOCKETS
-from lab.node.smoke import Smoke
-from lab.runs.own.senders import Passed, own_senders
-from lab.runs.own.smoke import SmokeError, SmokeTest
 from lab.runs.trial import Job, run_trial
 from lab.tables.stored_trial import Trial
 from tests.command import lab, refused
@@ -40,7 +41,7 @@ from tests.own_modules import (
     written,
 )
 
-FIELD = Path(__file__).parents[1] / "data/field/modules"
+FIELD = REPO / "tests/data/field/modules"
 
 
 def built(path: Path, kernel: Kernel) -> OwnModule:

@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 import typer
+from lab_try.expect import judged, read, require_known
+from lab_try.expected import Expected, conclude
 from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.stats import AtLeast
-from lab.commands.expect import Expected, conclude
-from lab.evaluation.compare.expect import judged, read, require_known
 from tests.compared import Compared, store
 
 

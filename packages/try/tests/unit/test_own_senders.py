@@ -4,14 +4,14 @@
 from pathlib import Path
 
 import pytest
+from lab_try.module.build import OwnModule
+from lab_try.module.builder import Sandboxed
+from lab_try.module.source import read_source
+from lab_try.module.tree import Tree
+from lab_try.node.smoke import Flow, Smoke
+from lab_try.senders import Passed, own_senders
 
 from lab.base.errors import UserError
-from lab.kernel.own.build import OwnModule
-from lab.kernel.own.builder import Sandboxed
-from lab.kernel.own.source import read_source
-from lab.kernel.own.tree import Tree
-from lab.node.smoke import Flow, Smoke
-from lab.runs.own.senders import Passed, own_senders
 from lab.schema.cca import load_ccas
 
 TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here

@@ -18,10 +18,10 @@ from lab.base import ptrace, sandbox
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.scratch import copy_folder, scratch_folder
-from lab.images.steps.bounded import Done, Step
-from lab.images.steps.guest import IN, OUT, Ended, guest_steps
 from lab.kernel.build import Kernel
-from lab.kernel.own.builder import BUILD_S, INTERFACE, PLACE
+from lab_try.module.builder import BUILD_S, INTERFACE, PLACE
+from lab_try.node.bounded import Done, Step
+from lab_try.node.guest import IN, OUT, Ended, guest_steps
 
 MEMORY_MB = 1024  # a build takes a quarter, its files included
 PATIENCE = 10  # wall seconds per second of processor time: other programs run, too

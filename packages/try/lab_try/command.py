@@ -12,32 +12,32 @@ from rich.console import Console
 from lab.backends import real, vagrant
 from lab.backends.backend import Site
 from lab.backends.choose import choose, real_backend
-from lab.backends.own_trees import stock_tree, virtual_tree
 from lab.backends.virtual import Virtual, find_built
 from lab.base.choice import names
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.processes import map_in_threads
 from lab.base.workers import Pool, one_pool
 from lab.commands.compare import CompareOptions, compare, fetched
-from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, built, prepare, refuse
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
-from lab.evaluation.compare.expect import require_known
 from lab.images import stock
-from lab.kernel.own.build import OwnModule, build_own
-from lab.kernel.own.diagnostics import BuildError
-from lab.kernel.own.source import OwnSource, read_sources
-from lab.kernel.own.tree import Tree
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT, LARGE_SOCKETS, VERSIONS
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
-from lab.runs.own.senders import Passed, module_files
-from lab.runs.own.senders import own_senders as senders_of_modules
-from lab.runs.own.smoke import SmokeTest
 from lab.runs.plan import needed_modules
 from lab.schema.cca import Cca
 from lab.senders.named import by_name, own_senders
+from lab_try.expect import require_known
+from lab_try.expected import Expected, conclude
+from lab_try.module.build import OwnModule, build_own
+from lab_try.module.diagnostics import BuildError
+from lab_try.module.source import OwnSource, read_sources
+from lab_try.module.tree import Tree
+from lab_try.senders import Passed, module_files
+from lab_try.senders import own_senders as senders_of_modules
+from lab_try.smoke import SmokeTest
+from lab_try.trees import stock_tree, virtual_tree
 
 AGAINST = "cubic,search,bbr"
 NEEDED = ("lab.runs.pool", "lab.report.compare.explained")  # by workers, which import it while the module is built

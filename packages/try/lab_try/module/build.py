@@ -12,13 +12,13 @@ from lab.base.cache import finished, publish, use
 from lab.base.errors import field_error
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
-from lab.images.steps.bounded import Step
 from lab.kernel.build import digest_of_files
-from lab.kernel.own.builder import INTERFACE, PLACE
-from lab.kernel.own.diagnostics import BuildError, read_diagnostics
-from lab.kernel.own.source import OwnSource
-from lab.kernel.own.structs import oversized_state
-from lab.kernel.own.tree import Tree
+from lab_try.module.builder import INTERFACE, PLACE
+from lab_try.module.diagnostics import BuildError, read_diagnostics
+from lab_try.module.source import OwnSource
+from lab_try.module.structs import oversized_state
+from lab_try.module.tree import Tree
+from lab_try.node.bounded import Step
 
 HERE = Path(__file__).parent
 MODULE, DEBUG, FACTS, SYMBOLS = "own.ko", "own.debug.ko", "own.json", "own.symbols"

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.kernel.own.builder import Builder
+from lab_try.module.builder import Builder
 
 SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE of Debian's kernels, include/net/inet_connection_sock.h
 SEARCH = "search"  # folder of a build of the lab's own modules: slow_start.h and the symbols that they export

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-from lab.images.steps.bounded import Step, run_steps
 from lab.node.guest import mount
+from lab_try.node.bounded import Step, run_steps
 
 TRIAL = Path("/trial")
 OUT = "out"  # below TRIAL: results

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lab.kernel.own.where import Where
 from lab.node.measure.splats import PLACE, splats
-from lab.node.smoke import Flow, Smoke
 from lab.schema.cca import ALGORITHM
 from lab.tables.kernel_log import since_init
+from lab_try.module.where import Where
+from lab_try.node.smoke import Flow, Smoke
 
 HUGE_CWND_PKTS = 1_000_000  # the link holds 130 segments
 ENDLESS = "of processor time"  # how an ended kernel's error ends

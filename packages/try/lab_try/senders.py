@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.errors import COMMAND_LINE, field_error
-from lab.kernel.own.build import OwnModule
-from lab.node.smoke import Smoke
 from lab.schema.cca import Cca, Stanza, load_senders, looks
+from lab_try.module.build import OwnModule
+from lab_try.node.smoke import Smoke
 
 REPORTS = "tcp_slow_start"  # a module that needs it reports its exits itself (slow_start.h)
 EXIT, EXIT_LABEL = "own", "the sender's own rule"

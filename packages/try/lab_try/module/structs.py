@@ -3,8 +3,8 @@
 
 import re
 
-from lab.kernel.own.diagnostics import Diagnostic
-from lab.kernel.own.source import OwnSource
+from lab_try.module.diagnostics import Diagnostic
+from lab_try.module.source import OwnSource
 
 USE = re.compile(r"struct\s+(\w+)\s*\*\s*(?:const\s+)?\w+\s*=\s*(?:\([^()]*\)\s*)?inet_csk_ca\s*\(")
 TAG = re.compile(r"DW_TAG_(\w+)")

@@ -14,8 +14,8 @@ from rich.console import Console
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.plain_file import write_whole
 from lab.commands.lines import say
-from lab.evaluation.compare.expect import Expectation, Judged, judged
 from lab.evaluation.compare.results import LinkResult
+from lab_try.expect import Expectation, Judged, judged
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_try import smoke
+from lab_try.findings import Finding, faults
+from lab_try.module.build import OwnModule
+from lab_try.module.source import OwnSource
+from lab_try.node.smoke import Flow, Smoke
+from lab_try.smoke import SmokeError, SmokeTest
 
 from lab.backends import boot, guest_code
 from lab.backends.records import TrialError
 from lab.backends.watched import MOST_CONSOLE_BYTES
 from lab.kernel.build import Kernel
-from lab.kernel.own.build import OwnModule
-from lab.kernel.own.source import OwnSource
 from lab.node.measure.splats import PLACE, splats
-from lab.node.smoke import Flow, Smoke
-from lab.runs.own import smoke
-from lab.runs.own.findings import Finding, faults
-from lab.runs.own.smoke import SmokeError, SmokeTest
 
 FINE: Flow = {"got_bytes": 1_636_240, "least_cwnd_pkts": 10, "most_cwnd_pkts": 254}
 STUCK: Flow = {"got_bytes": 0, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
@@ -70,7 +70,7 @@ def test_a_module_that_passes_was_loaded_with_parameters_and_is_tested_once(tmp_
     test = SmokeTest(module, {"beta": 717}, kernel(tmp_path, replies(FINE)), Path("/"))
     first = given(test)
     arguments = {"file": "own/own.ko", "name": "own", "params": {"beta": 717}, "depends": ["tcp_slow_start"]}
-    assert first["plan"] == {"call": {"module": "lab.node.smoke", "function": "smoke", "arguments": arguments}}
+    assert first["plan"] == {"call": {"module": "lab_try.node.smoke", "function": "smoke", "arguments": arguments}}
     assert first["module"] == "a module"
     assert "mem=256M" in first["boot"].split()
     assert given(test) == first  # the process of the first time

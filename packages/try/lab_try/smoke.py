@@ -14,13 +14,13 @@ from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import Kernel, digest_of_files
-from lab.kernel.own.build import OwnModule
-from lab.kernel.own.where import Where
-from lab.node.smoke import STEP_FILE, Smoke, smoke
-from lab.runs.own.findings import Finding, faults
+from lab_try.findings import Finding, faults
+from lab_try.module.build import OwnModule
+from lab_try.module.where import Where
+from lab_try.node.smoke import STEP_FILE, Smoke, smoke
 
 HERE = Path(__file__).parent
-TEST_CODE = [paths.LAB / f"node/{name}.py" for name in ("smoke", "measure/kmemleak", "measure/splats")]
+MEASURED = [paths.LAB / "node" / "measure" / name for name in ("kmemleak.py", "splats.py")]
 FILE = "own/own.ko"
 MEMORY_MB, SANITIZED_MEMORY_MB = 256, 1024
 PROCESSOR_S, SANITIZED_PROCESSOR_S = 8, 15  # of a test that takes 1 and 4: a hook that does not return ends here
@@ -56,7 +56,7 @@ class SmokeTest:
     def _name(self) -> str:
         """Name a test of these parameters in this kernel, by this code."""
         params = [f"{name}={value}" for name, value in sorted(self.params.items())]
-        code = [*sorted(HERE.glob("*.py")), *TEST_CODE]
+        code = [*sorted(HERE.glob("*.py")), HERE / "node" / "smoke.py", *MEASURED]
         return f"smoke-{digest_of_files(code, self.kernel.folders[0].name, *params)}"
 
     @property

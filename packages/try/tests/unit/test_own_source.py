@@ -8,14 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lab_try.command import TryRequest, _params
+from lab_try.module import source as own_source
+from lab_try.module.diagnostics import BuildError, Diagnostic, read_diagnostics
+from lab_try.module.hints import hint_of
+from lab_try.module.source import OwnSource, read_source, read_sources
 
 from lab.base.errors import UserError
-from lab.commands.try_own import TryRequest, _params
 from lab.evaluation.compare.comparison import TRIALS
-from lab.kernel.own import source as own_source
-from lab.kernel.own.diagnostics import BuildError, Diagnostic, read_diagnostics
-from lab.kernel.own.hints import hint_of
-from lab.kernel.own.source import OwnSource, read_source, read_sources
 from tests.own_old_names import OLD, without_hint
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.base.errors import UserError, one_line
-from lab.kernel.own.hints import hint_of
-from lab.kernel.own.source import OwnSource
+from lab_try.module.hints import hint_of
+from lab_try.module.source import OwnSource
 
 MOST_LINES = 40
 COMPILER = re.compile(

@@ -3,15 +3,15 @@
 
 from pathlib import Path
 
-from lab.backends.confined import Confined
 from lab.base import sandbox_mode
 from lab.images import image
 from lab.images.stock import Stock
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.kernel.own.builder import Builder, Sandboxed
-from lab.kernel.own.tree import SEARCH, SOCKET_BYTES, Tree
 from lab.kernel.recipe import Recipe
+from lab_try.confined import Confined
+from lab_try.module.builder import Builder, Sandboxed
+from lab_try.module.tree import SEARCH, SOCKET_BYTES, Tree
 
 BUILD = "/build"  # a kernel's folder, in the builder's root
 

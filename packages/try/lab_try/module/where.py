@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 from lab.base.scratch import scratch_folder
-from lab.images.steps.bounded import Step
-from lab.kernel.own.build import DEBUG, OwnModule
-from lab.kernel.own.builder import PLACE
+from lab_try.module.build import DEBUG, OwnModule
+from lab_try.module.builder import PLACE
+from lab_try.node.bounded import Step
 
 
 class Where:

@@ -12,16 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from lab_try import confined
+from lab_try.module import builder
+from lab_try.module.build import OwnModule, build_own
+from lab_try.module.diagnostics import BuildError
+from lab_try.module.source import read_source
+from lab_try.trees import virtual_tree
 
-from lab.backends import confined
-from lab.backends.own_trees import virtual_tree
 from lab.base import sandbox_mode
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel
-from lab.kernel.own import builder
-from lab.kernel.own.build import OwnModule, build_own
-from lab.kernel.own.diagnostics import BuildError
-from lab.kernel.own.source import read_source
 from tests.own_cache import cache_with
 from tests.own_modules import UNBUILDABLE, source, written
 
