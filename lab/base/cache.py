@@ -20,7 +20,7 @@ MARKER = "CACHEDIR.TAG"  # bford.info/cachedir: backups leave such a folder out
 MARK = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
 )
-KINDS = ("builder", "container", "guest-code", "kernel", "modules", "own", r"source-\d+\.\d+", "stock", "world")
+KINDS = ("builder", "container", "guest-code", "kernel", "modules", r"source-\d+\.\d+", "world")
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
 NAMED = re.compile(
     r"traces|recordings|reports|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lab_vm import stock
 from rich.console import Console
 
 from lab.backends import real, vagrant
@@ -20,7 +21,6 @@ from lab.base.workers import Pool, one_pool
 from lab.commands.compare import CompareOptions, compare, fetched
 from lab.commands.prepare import build, built, prepare, refuse
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
-from lab.images import stock
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT, LARGE_SOCKETS, VERSIONS
 from lab.runs.link_kinds import Link, links

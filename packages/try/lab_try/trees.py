@@ -3,9 +3,10 @@
 
 from pathlib import Path
 
+from lab_vm.stock import Stock
+
 from lab.base import sandbox_mode
 from lab.images import image
-from lab.images.stock import Stock
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe

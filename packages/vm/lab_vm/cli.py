@@ -45,8 +45,7 @@ def tell(
 @app.command(hidden=True)
 def parts() -> None:
     """Build what provisioning copies to a machine, unless it is built, and print its paths for Ansible, as JSON."""
-    from lab.images import stock
-    from lab_vm import go_build, world_image
+    from lab_vm import go_build, stock, world_image
 
     modules, packed = stock.ensure(), world_image.ensure()
     paths = {
