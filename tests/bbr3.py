@@ -29,7 +29,9 @@ class Sent(ctypes.Structure):
     _fields_ = words("delivered", "lost", "inflight", "app_limited")
 
 
-class _Start(ctypes.Structure):
+class Start(ctypes.Structure):
+    """struct bbr3_start."""
+
     _fields_ = [
         ("now_us", ctypes.c_uint64),
         *words("smss", "most_quantum", "budget_quanta", "cwnd", "srtt_us", "delivered", "selective_acks", "seed"),
@@ -49,6 +51,8 @@ class Ack(ctypes.Structure):
 
 
 class Loss(ctypes.Structure):
+    """struct bbr3_loss."""
+
     _fields_ = [("now_us", ctypes.c_uint64), *words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
 
 
@@ -81,10 +85,13 @@ class State(ctypes.Structure):
 class Core:
     """The core's functions for one flow."""
 
+    params: ctypes.Structure
+    state: ctypes.Structure
+
     def __init__(self, library: Path, *start: int, params: Params = Params(), now_us: int = 0) -> None:
         """`start`: the fields of struct bbr3_start behind the time."""
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
-        begin = _Start(now_us, *start)
+        begin = Start(now_us, *start)
         self.lib.bbr3_begin(ctypes.byref(self.state), ctypes.byref(begin))
 
     def call(self, name: str, *words: int | ctypes.c_uint64) -> int:
@@ -106,14 +113,12 @@ def tcp_core(library: Path, cwnd: int, srtt_us: int, params: Params = Params(), 
     return Core(library, 1, 45, 3, cwnd, srtt_us, 0, sack, 7, params=params)
 
 
-class Flow(PacedFlow):
-    """A flow of BBR over a path."""
+class OfBbr(PacedFlow):
+    """A flow of BBR, or of a core that is made of it, over a path."""
 
-    def __init__(self, library: Path, path: Link | None = None, params: Params = Params(), limit: float = 0) -> None:
-        path = path or Link()
-        self.core = tcp_core(library, 10, path.rtt_us, params)
-        self.state = self.core.state
-        super().__init__(path, limit)
+    name = "bbr3"
+    core: Core
+    state: ctypes.Structure  # BBR's
 
     @property
     def mode(self) -> int:  # type: ignore[override]
@@ -125,7 +130,7 @@ class Flow(PacedFlow):
 
     @property
     def rate(self) -> float:
-        """The bandwidth estimate, in packets per microsecond."""
+        """BBR's filter of the most, in packets per microsecond."""
         return float(max(self.state.max_bw_of)) / RATE_ONE
 
     def acknowledged(self, packet: Packet, rtt_us: int, interval_us: int) -> None:
@@ -133,14 +138,24 @@ class Flow(PacedFlow):
             self.now_us, self.delivered, self.lost, self.inflight, self.cwnd, 1, self.newly_lost, rtt_us, rtt_us,
             interval_us, 1, sent(packet), int(self.cwnd_full), int(self.recovering),
         )  # fmt: skip
-        self.cwnd = self.core.taken("bbr3_on_ack", ack)
+        self.cwnd = self.core.taken(f"{self.name}_on_ack", ack)
         self.cwnd_full &= not self.state.round_start
         if self.mode == PROBE_RTT:
             self.limited_until = self.delivered + self.inflight
 
     def declared_lost(self, packet: Packet) -> None:
         loss = Loss(self.now_us, self.delivered, self.lost, self.cwnd, 1, sent(packet))
-        self.core.taken("bbr3_lost", loss)
+        self.core.taken(f"{self.name}_lost", loss)
+
+
+class Flow(OfBbr):
+    """A flow of BBR, whose core learns of recovery and of idle times, too."""
+
+    def __init__(self, library: Path, path: Link | None = None, params: Params = Params(), limit: float = 0) -> None:
+        path = path or Link()
+        self.core = tcp_core(library, 10, path.rtt_us, params)
+        self.state = self.core.state
+        super().__init__(path, limit)
 
     def recovery_begins(self) -> None:
         self.core.call("bbr3_enter_recovery", self.cwnd, self.delivered)

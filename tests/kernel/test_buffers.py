@@ -1,30 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a buffer's bytes are worth where the kernel counts packets, and for frames longer than the usual."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lab.judge.outcome import outcome
-from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.tables.stored_trial import Trial
-from tests.conftest import Bench, experiment_on
+from tests.conftest import Bench
+from tests.exact_links import over
 
 BUFFER_BYTES = 100_000
 PATIENT = {"target_ms": 4_000}  # the queue's own law drops nothing: what is lost did not fit the buffer
 
 
-def over(mtu_bytes: int, queue: dict[str, Any]) -> Experiment:
-    """Return an experiment whose wires carry packets of this size."""
+def behind(queue: dict[str, Any], mtu_bytes: int = 1500) -> Experiment:
+    """Return an experiment over a queue whose wires carry packets of this size."""
     down = {"rate_mbps": 20, "delay_ms": 20, "buffer_bytes": BUFFER_BYTES, "queue": queue}
-    words = {"title": "t", "down": down, "up": {"delay_ms": 20}, "recorded": [], "assumed": ["everything"]}
-    experiment = experiment_on(Profile.model_validate(words), "cubic_plain", mtu_bytes=mtu_bytes)
-    whole = experiment.topology.topology
-    links = [link.model_copy(update={"mtu": max(link.mtu, mtu_bytes)}) for link in whole.links]
-    topology = experiment.topology.model_copy(update={"topology": whole.model_copy(update={"links": links})})
-    return replace(experiment, topology=topology)
+    return over(down, {"delay_ms": 20}, mtu_bytes=mtu_bytes)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +37,7 @@ def over(mtu_bytes: int, queue: dict[str, Any]) -> Experiment:
 def test_a_full_queue_holds_the_bytes_that_its_trial_states_and_none_more(
     bench: Bench, mtu_bytes: int, queue: dict[str, Any]
 ) -> None:
-    trial: Trial = bench.run(over(mtu_bytes, queue), "cubic_plain", f"{mtu_bytes}-{queue['kind']}-{len(queue)}")
+    trial: Trial = bench.run(behind(queue, mtu_bytes), "cubic_plain", f"{mtu_bytes}-{queue['kind']}-{len(queue)}")
     assert trial.valid, trial.meta["certificate"]
     held_bytes = trial.meta["buffer_bytes"]
     full_pkts = queue.get("limit_pkts", BUFFER_BYTES // (mtu_bytes + 14))

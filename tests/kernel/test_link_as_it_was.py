@@ -2,16 +2,17 @@
 """A trial states its link as packets met it: before its series begin, with long frames, and without any guarantee."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lab.judge.outcome import outcome
-from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.schema.topology import load_topology
 from tests.conftest import Bench, experiment_on
+from tests.exact_links import over as over_wires
 
 STALL = {"from_s": 0, "value": 0}
 ONE_FRAME = {"rate_mbps": 10, "delay_ms": 5, "buffer_bytes": 1514}
@@ -22,16 +23,7 @@ def steps(*values: float, every_s: float) -> dict[str, Any]:
     return {"model": "schedule", "source": "a test", "steps": rows}
 
 
-def over(
-    down: dict[str, Any], up: dict[str, Any], begin: str = "trial", mtu_bytes: int = 1500, **of: Any
-) -> Experiment:
-    words = {"title": "t", "down": down, "up": up, "recorded": [], "assumed": ["all"], "series_begin": begin}
-    experiment = experiment_on(Profile.model_validate(words), "cubic_plain", duration_s=2, mtu_bytes=mtu_bytes, **of)
-    whole = experiment.topology.topology
-    links = [link.model_copy(update={"mtu": max(link.mtu, mtu_bytes)}) for link in whole.links]
-    topology = experiment.topology.model_copy(update={"topology": whole.model_copy(update={"links": links})})
-    return replace(experiment, topology=topology)
-
+over = partial(over_wires, duration_s=2)
 
 SHORT = {"delay_ms": 0.5}
 FALLING = {"rate_mbps": steps(2, 30, every_s=0.05), "buffer_bytes": 30_000} | SHORT

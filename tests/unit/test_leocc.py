@@ -63,11 +63,11 @@ class TestThePathAfterAReconfiguration:
     @pytest.mark.parametrize("share", [0.5, 2.0])
     def test_the_bandwidth_is_the_new_ones_within_a_second(self, cores: Path, share: float) -> None:
         flow = changed(cores, rate=share * RATE, wait_s=1)
-        assert flow.max_bw == pytest.approx(share * RATE, rel=0.25)
+        assert flow.rate == pytest.approx(share * RATE, rel=0.25)
 
     def test_bbr_keeps_the_higher_bandwidth_of_the_path_before(self, cores: Path) -> None:
         flow = changed(cores, rate=0.5 * RATE, params=Params(period_ms=0), wait_s=1)
-        assert flow.max_bw == pytest.approx(RATE, rel=0.05)
+        assert flow.rate == pytest.approx(RATE, rel=0.05)
 
     def test_it_probes_for_bandwidth_at_once(self, cores: Path) -> None:
         flow = changed(cores, wait_s=0.5)
@@ -124,12 +124,12 @@ class TestTheFilteredRate:
     def test_with_a_queue_it_bounds_the_bandwidth(self, cores: Path) -> None:
         """The link has become slower, of which the filter of the most does not know yet."""
         flow = changed(cores, rate=0.5 * RATE, params=Params(period_ms=0), wait_s=0.7)
-        assert flow.bandwidth < 0.7 * flow.max_bw
+        assert flow.bandwidth < 0.7 * flow.rate
 
     def test_a_large_fluctuation_leaves_it_to_the_filter_of_the_most(self, cores: Path) -> None:
         params = Params(period_ms=0, fluctuation_us=1_000_000)
         flow = changed(cores, rate=0.5 * RATE, params=params, wait_s=0.7)
-        assert flow.bandwidth == pytest.approx(flow.max_bw, rel=0.01)
+        assert flow.bandwidth == pytest.approx(flow.rate, rel=0.01)
 
 
 class TestBbr:
