@@ -4,14 +4,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from lab.base.choice import choose
+from lab.base.choice import choose, names
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_file
 
 
-def require_scenarios(names: Iterable[str | None]) -> None:
+def require_scenarios(given: Iterable[str | None]) -> None:
     """Refuse a scenario that is none; a path is read later."""
-    for name in names:
+    for name in given:
         if name is not None and Path(name).suffix != ".yml":
             choose("scenario", name, scenario_files(), COMMAND_LINE, "scenario")
 
@@ -24,9 +24,9 @@ def require_link(profile: str | None, topology: str | None) -> None:
         topology_file(topology, COMMAND_LINE)
 
 
-def require_senders(names: str | None) -> None:
+def require_senders(text: str | None) -> None:
     """Refuse a sender that is none, of names with commas between them."""
-    given = [name.strip() for name in names.split(",")] if names else []
+    given = names(text) if text else []
     others = [name for name in given if ":" not in name and not name.endswith(".yml")]  # those are of files, read later
     if others := [name for name in others if name not in kernel_senders()]:
         from lab.schema.cca import cca_names  # those of packages: their files are named by what they bring
@@ -37,12 +37,12 @@ def require_senders(names: str | None) -> None:
             choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, "cca")
 
 
-def require_links(names: str | None) -> None:
+def require_links(text: str | None) -> None:
     """Refuse what is neither a kind of link nor a profile, of names with commas between them."""
     from lab.runs.link_kinds import links
 
-    if names:
-        links([name.strip() for name in names.split(",")])
+    if text:
+        links(names(text))
 
 
 def require_run(folder: Path) -> Path:

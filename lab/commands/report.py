@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from lab.base.choice import names
 from lab.base.console import write
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.processes import processors
@@ -21,9 +22,9 @@ if TYPE_CHECKING:  # an unchanged report is shown again without what judges and 
 DRAWING = ("lab.report.figures", "lab.figures.save")  # what imports all that draws
 
 
-def forms_of(names: str | None) -> tuple[str, ...]:
+def forms_of(text: str | None) -> tuple[str, ...]:
     """Return the forms of --format, with commas between them; UserError where one is none."""
-    forms = tuple(name.strip() for name in names.split(",")) if names else ()
+    forms = tuple(names(text)) if text else ()
     for form in forms:
         if form not in FORMS:
             raise field_error(COMMAND_LINE, "format", form, f"one of {', '.join(FORMS)}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.backends.backend import Site
-from lab.base.choice import suggested
+from lab.base.choice import names, suggested
 from lab.base.errors import Faults, field_error
 from lab.base.named_files import require_name
 from lab.links.profile import OWN, Profile
@@ -80,7 +80,7 @@ def axes_of(given: Sequence[str]) -> list[Axis]:
 
 def _axis(given: str) -> Axis:
     field, equals, values = given.partition("=")
-    texts = tuple(text.strip() for text in values.split(","))
+    texts = tuple(names(values))
     if not equals or not field or not all(texts):
         raise field_error(OPTION, field or "field", values, "FIELD=a,b,c, such as down.delay_ms=20,50,100")
     read = tuple(parse_yaml(text, OPTION) for text in texts)
