@@ -17,7 +17,7 @@ from lab.runs import find_run
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.options import RunOptions
-from lab.runs.plan import HEADERS_BYTES, MSS_BYTES
+from lab.runs.plan import MSS_BYTES
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
 from lab.tables.stored_run import Run
@@ -31,7 +31,6 @@ from lab_conform.view import View
 
 NAME = "conform"
 QUESTION = "What does the sender do on the link of a case?"  # the same of all: cases on one link share a trial
-FRAME_BYTES = MSS_BYTES + HEADERS_BYTES
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ MOST_SHOWN_CHARS = 60  # of code in a value's place
 ENTRY = re.compile(r"""(\s*("[^"'\\]+"|'[^"'\\]+'))\s*:?(.*)""", re.DOTALL)  # a line of the answers: a name, and more
 ENDS, LAST_ENDS = ('"": 0}',), ("}", "")  # what may follow the line of an answer, and that of the last one
 UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
-Value = bool | int | float | str | list[object] | None
 
 
 class Code(str):
