@@ -14,9 +14,6 @@ from lab.schema.topology import load_topology
 from tests.conftest import Bench, experiment_on
 from tests.exact_links import over as over_wires
 
-STALL = {"from_s": 0, "value": 0}
-ONE_FRAME = {"rate_mbps": 10, "delay_ms": 5, "buffer_bytes": 1514}
-
 
 def steps(*values: float, every_s: float) -> dict[str, Any]:
     rows = [{"from_s": number * every_s, "value": value} for number, value in enumerate(values)]

@@ -18,7 +18,6 @@ from lab.tables.packets import SYN, read_packets, unwrap
 from lab.tables.pcapng import PACKET_HEAD, read_pcapng
 from tests.examples import examples
 
-DATA = Path(__file__).parents[1] / "data"
 CAPTURE = Path(__file__).parents[1] / "data/draft/client.pcapng"  # a real download of 2 s at 1 Mb/s with 3 % loss
 CONTENT = CAPTURE.read_bytes()
 

@@ -30,7 +30,6 @@ from tests.guest import own_network
 OnGuest = Callable[..., dict[str, Any]]
 NETEM = constant_delay({"limit_pkts": 1000, "delay_us": 20_000, "loss_pct": 0.0, "seed": 1})
 TBF = constant_rate(10_000_000, 100_000)
-DELAY_MS = {"before": 20, "during": 70}
 SERIES = {
     "delay-down.tsv": "0\t20000\t0\n500000\t70000\t0\n9000000\tend\n",
     "bottleneck.tsv": "0\t10000000\n400000\t5000000\n9000000\tend\n",
