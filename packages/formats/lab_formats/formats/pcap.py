@@ -45,7 +45,7 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if isinstance(step_ms, bool) or not isinstance(step_ms, (int, float)) or not 0.001 <= step_ms <= 3.6e6:
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
     notes: list[str] = []
-    seen = packets_of(path, notes)
+    seen = _between_two(path, packets_of(path, notes), notes)
     whole, translated = untranslated(seen)
     if translated:
         words = "each counts once, by the addresses that it has first"
@@ -85,6 +85,17 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     meaning: Meaning = "goodput" if share >= ONE_FLOW else "usage"
     notes.append(f"The rate is what one TCP flow got{others}." if share >= ONE_FLOW else USAGE)
     return Recording(frame, "series", meaning, "pcap", path.name, tuple(notes))
+
+
+def _between_two(path: Path, packets: list[Packet], notes: list[str]) -> list[Packet]:
+    """Leave out what a host sent to its own address, which is neither up nor down."""
+    kept = [packet for packet in packets if packet.source != packet.target]
+    if own := len(packets) - len(kept):
+        notes.append(f"{own} packets have one address at both ends (loopback), and are neither up nor down: left out.")
+    if not kept:
+        rule = f"those of two hosts ({own} have one address at both ends, and are neither up nor down)"
+        raise UserError(f"{path}: packets: must be {rule}: give each end an address of its own, as 127.0.0.2")
+    return kept
 
 
 def _opener(path: Path, packets: list[Packet], notes: list[str]) -> bytes:

@@ -72,6 +72,9 @@ def _of_pcap(path: Path, data: bytes, notes: list[str]) -> Iterator[Frame]:
         seconds, ticks, captured, wire, *index = record.unpack_from(data, at)
         if captured > LONGEST:
             raise field_error(f"{path}: packet {number}", "length", captured, f"at most {LONGEST}: {RULE}")
+        if ticks >= ticks_per_s:
+            rule = f"below {ticks_per_s}, by the file's first bytes: times in a finer unit than they state"
+            raise field_error(f"{path}: packet {number}", "fraction of its second", ticks, rule)
         at += head_bytes
         if at + captured > len(data):
             return notes.append(_cut("packet", number))

@@ -10,6 +10,7 @@ import pytest
 from captures_of_users import CLIENT, SERVER, Timed, download, ethernet, ip4, pcap, pcapng, tcp
 from lab_formats.reading.grain import grain_s
 
+from lab.base.errors import UserError
 from lab.traces import importers
 
 ENCRYPTED, ARP = 0x88E5, 0x0806  # MACsec
@@ -206,3 +207,20 @@ def test_what_was_sent_again_at_the_senders_place_is_said(tmp_path: Path, at_sen
     found = notes(pcap(tmp_path / "made.pcap", sorted([*kept, *((t_s + 0.06, packet) for t_s, packet in lost)])))
     said = [note for note in found if "were sent again" in note]
     assert not said if share is None else said[0].startswith(f"{share} of the bytes of the largest way were sent again")
+
+
+def test_what_a_host_sends_to_its_own_address_is_neither_up_nor_down(tmp_path: Path) -> None:
+    own = download(client="127.0.0.1", server="127.0.0.1")
+    mixed = importers.read(pcap(tmp_path / "any.pcap", sorted(download() + own)))
+    assert mixed.frame.equals(importers.read(pcap(tmp_path / "made.pcap", download())).frame)
+    assert mixed.notes[0].startswith("123 packets have one address at both ends (loopback)")
+    with pytest.raises(UserError, match=r"packets: must be those of two hosts \(123 have one address at both ends"):
+        importers.read(pcap(tmp_path / "lo.pcap", own), user="127.0.0.1")
+
+
+def test_times_that_are_finer_than_the_file_states_are_refused(tmp_path: Path) -> None:
+    data = bytearray(pcap(tmp_path / "made.pcap", download()).read_bytes())
+    struct.pack_into("<I", data, 28, 50_010_000)  # ns, in a file of us
+    (tmp_path / "made.pcap").write_bytes(data)
+    with pytest.raises(UserError, match="packet 1: fraction of its second=50010000: must be below 1000000"):
+        importers.read(tmp_path / "made.pcap")
