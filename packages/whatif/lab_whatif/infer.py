@@ -14,7 +14,7 @@ from lab_whatif.queue import END_SHARE, Buffer, buffer_of
 STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
-STEADY = 0.5  # of the way up's changes are a drift's: R squared over time
+STEADY, EVEN = 0.5, 0.9  # of the way up's changes are a drift's: R squared over time
 MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 MOST_ROUGH_SHARE = 0.05  # of the capacity: without a word
 MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE = 0.002, 0.02  # of a clock; or a share of the base RTT
@@ -96,17 +96,37 @@ class Inferred:
 
         The shortest way down and the shortest way up lie far apart in time then: near each other they sum up to more.
         """
-        down, up = self.path.down, self.path.up
-        edges_s = np.linspace(0, max(float(down.arrival_s.max()), float(up.depart_s.max())), SPANS + 1)[1:-1]
-        ways = [_least(down.arrival_s, down.wait_s, edges_s), _least(up.depart_s, up.most_s, edges_s)]
-        apart_s = float((ways[0] + ways[1]).min() - ways[0].min() - ways[1].min())
-        return apart_s * 1e3 if apart_s < np.inf and _steadily(ways[1]) else 0.0
+        down_s, up_s = self._least_of_spans()
+        apart_s = float((down_s + up_s).min() - down_s.min() - up_s.min())
+        return apart_s * 1e3 if apart_s < np.inf and _steadiness(up_s) >= STEADY else 0.0
 
     @property
     def runs_apart(self) -> bool:
         """Return whether that is so much that it is said beside the base RTT's bound."""
-        most_s = max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * self.base_s) + self.path.step_ms / 1e3
-        return self.apart_ms > most_s * 1e3
+        return self.apart_ms > self._least_apart_s * 1e3
+
+    @property
+    def _least_apart_s(self) -> float:
+        return max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * self.base_s) + self.path.step_ms / 1e3
+
+    @property
+    def drift(self) -> float:
+        """Return by how many seconds the way up changes in each, where it does so as evenly as between two clocks."""
+        _, up_s = self._least_of_spans()
+        place = np.flatnonzero(np.isfinite(up_s))
+        if _steadiness(up_s) < EVEN:
+            return 0.0
+        whole_s = float(np.polyfit(place, up_s[place], 1)[0]) * SPANS
+        return whole_s / self._end_s if abs(whole_s) > self._least_apart_s else 0.0
+
+    @property
+    def _end_s(self) -> float:
+        return max(float(self.path.down.arrival_s.max()), float(self.path.up.depart_s.max()))
+
+    def _least_of_spans(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least waits of both ways in each span; infinite where there is none."""
+        down, up, edges_s = self.path.down, self.path.up, np.linspace(0, self._end_s, SPANS + 1)[1:-1]
+        return _least(down.arrival_s, down.wait_s, edges_s), _least(up.depart_s, up.most_s, edges_s)
 
     def capacity_in(self, step_s: float) -> pl.DataFrame:
         """Return the capacity in steps of another length."""
@@ -139,12 +159,12 @@ def _least(t_s: NDArray[np.float64], waits_s: NDArray[np.float64], edges_s: NDAr
     return found
 
 
-def _steadily(waits_s: NDArray[np.float64]) -> bool:
-    """Return whether waits grow or shrink with time, as between clocks, and do not go up and down."""
+def _steadiness(waits_s: NDArray[np.float64]) -> float:
+    """Return how far waits grow or shrink with time, as between clocks, and do not go up and down: R squared."""
     place = np.flatnonzero(np.isfinite(waits_s))
     if len(place) <= 2 or not np.ptp(waits_s[place]):
-        return False
-    return float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2 >= STEADY
+        return 0.0
+    return float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2
 
 
 def _jitter_ms(path: Path) -> float:

@@ -16,6 +16,7 @@ LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: 
 MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW, MOST_COPIES = 0.01, 0.001, 0.02, 0.01
 MOST_UNPLACED = 0.02  # of a receiver's segments: answers to probes, and to what was sent again for nothing
 HELD_S = 0.0002  # by which a host may send a segment behind its time stamp
+MOST_DRIFT = 0.005  # seconds in each, between two clocks: NTP changes one's rate by 0.0005 at most
 MOST_BACK = 0.05  # of both ways: a path reorders fewer, and hardly of both
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 BULK = "capture a bulk download that has the link to itself, not calls or a stream"
@@ -88,9 +89,13 @@ def unplaced(segments: Segments, side: str) -> Iterator[str]:
 def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     """Yield what forbids to rest anything on what was inferred."""
     path, steps = inferred.path, LEAST_STEPS[side]
-    pace = "time stamps at 1 MHz, 1000, 250, 100 or 10 Hz, and no clock that is set meanwhile (NTP)"
+    stamps = "time stamps at 1 MHz, 1000, 250, 100 or 10 Hz that lose no time (some macOS's do while packets pass)"
+    pace = f"{stamps}, and no clock that is set meanwhile (NTP)"
     if inferred.set_ms > max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * inferred.base_s) * 1e3 + path.step_ms:
         yield f"the capture's clock against its host's time stamps={inferred.set_ms:.0f} ms: must be steady: {pace}"
+    elif abs(drift := inferred.drift) > MOST_DRIFT:
+        rule = f"at most {MOST_DRIFT * 1e3:g} ms/s, as between two clocks: {pace}"
+        yield f"even change of the way up={drift * 1e3:.1f} ms/s: must be {rule}"
     elif path.base_rtt_ms <= 0:
         yield f"base RTT={path.base_rtt_ms:.1f} ms: must be above 0: {pace}"
     else:

@@ -40,3 +40,13 @@ def merged(frames: list[Frame], count: int) -> list[Frame]:
         else:
             out.append(frame)
     return out
+
+
+def off(frames: list[Frame], side: str, per_s: float) -> list[Frame]:
+    """Let the time stamps of the end that is not the capture's gain so much in each second."""
+    kinds = ("tsecr", "tsval") if side == "client" else ("tsval", "tsecr")  # of what goes up, and down
+    out = []
+    for each in frames:
+        field = kinds[each.to_client]
+        out.append(replace(each, **{field: getattr(each, field) + int(max(getattr(each, field) - 1000, 0) * per_s)}))
+    return out

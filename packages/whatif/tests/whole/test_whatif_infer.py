@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_frames import off
 from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
@@ -201,12 +202,7 @@ def test_clocks_that_run_apart_are_said(tmp_path: Path, side: str, per_s: float)
     """The other end's time stamps are 5 ms off after 10 s; of 2.5 ms the bound alone has what is left of them."""
     known = Known(rate_mbps=4, most_window=60, buffer_bytes=1_000_000, size_bytes=5_000_000)
     plain: list[Frame] = getattr(Download(known), side)
-    kinds = ("tsval", "tsecr") if side == "client" else ("tsecr", "tsval")
-    frames = []
-    for each in plain:
-        field = kinds[0] if each.to_client else kinds[1]
-        ticks = max(getattr(each, field) - known.stamp_base, 0)
-        frames.append(replace(each, **{field: getattr(each, field) + int(ticks * per_s)}))
+    frames = off(plain, side, per_s)
     for those, count in ((plain, 0), (frames, abs(per_s) > 4e-4)):
         found = judged(written(tmp_path / "x.pcap", those, known), None, [])[1]
         lines = [line for line in link_lines(found, "receiver") if "two clocks that run apart" in line]
