@@ -33,7 +33,7 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
     ),
     (
         r'"type"\s*:\s*"result"[\s\S]*"ping"|"download"\s*:\s*[\d.]+,\s*"upload"|"(?:downloadSpeed|bufferBloat)"'
-        r'|"ServerFQDN"|\AServer ID,Sponsor|Speedtest by Ookla|^Download: [\d.]+ Mbit/s',
+        r'|"ServerFQDN"|"S2C"\s*:|\AServer ID,Sponsor|Speedtest by Ookla|^Download: [\d.]+ Mbit/s',
         "a speed test's, one summary per test and no series: columns reads a CSV of many as samples, --set "
         "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping' (Ookla's bandwidth is in B/s); "
         "iperf3-json and ndt7 read the intervals of one test",

@@ -18,6 +18,10 @@ CLOCK = "%Y.%m.%d_%H.%M.%S"
 NO_PROBE = ("-",)
 IDLE = "I"
 STATES = (IDLE, "D")
+VIDEO = (
+    "The file does not state what was downloaded: of a video, as in the data set's folders Netflix and Amazon_Prime, "
+    "the rate is what its player requested, and no goodput."
+)
 
 
 def fits(head: Head) -> bool:
@@ -52,6 +56,7 @@ def read(path: Path, *, zeros: Literal["stall", "missing"] = "stall") -> Recordi
     frame, holes = with_holes(frame)
     notes += [
         *holes,
+        VIDEO,
         f"{(state == IDLE).sum()} rows without a connection in use (State I): rates missing: no demand.",
         f"{stopped.sum()} rows of rate 0 while connected: a stall or a pause between downloads; taken as {zeros}.",
         f"{columns[2].count()} rows with a ping, beside the download: the RTT contains its queue.",

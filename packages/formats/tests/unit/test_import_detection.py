@@ -85,6 +85,7 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
         ('{"type": "result", "ping": {"latency": 20.3}}', "a speed test's, .*columns reads .*iperf3-json and ndt7"),
         ('{"download": 93846012.1, "upload": 9846012.1, "ping": 20.3}', "a speed test's, .*columns"),
         ('{"ServerFQDN": "a", "Download": {"Throughput": {"Value": 9}}}', "a speed test's, .*columns"),
+        ('{"Control": {}, "C2S": {}, "S2C": {"MeanThroughputMbps": 91.2}}', "a speed test's, .*columns"),  # NDT5
         ("Server ID,Sponsor,Server Name,Timestamp,Distance,Ping\n1,a,b,c,2,3\n", "a speed test's, .*columns"),
         ("20240331135959,192.0.2.1,5001,192.0.2.2,41234,3,0.0-1.0,125,1000\n", "iperf2's CSV .*iperf3-text .*columns"),
         ("20240331135959.1,192.0.2.1,5,2001:db8::1,4,1,0.0-1.0,1,8,-1,-1\n", "iperf2's CSV .*iperf3-text .*columns"),

@@ -179,6 +179,7 @@ def test_a_phones_rate_does_not_hold_over_a_pause_and_two_operators_are_named(tm
     assert "1 holes" in notes
     assert "a link made of them keeps the value before" in notes
     assert "2 different Operatorname (A, B)" in notes
+    assert "of a video, as in the data set's folders Netflix" in notes
 
 
 @pytest.mark.parametrize(("begin_ms", "said"), [(60_000, True), (40, False)])
