@@ -27,8 +27,8 @@ def record(
     opportunities: Annotated[
         bool, typer.Option("--opportunities", help="Also write the capacity as 1500-byte packets per ms.")
     ] = False,
-    most_mbps: Annotated[float, typer.Option(help="Server: highest rate of its fillers.")] = 1000,
-    most_seconds: Annotated[float, typer.Option(help="Server: longest measurement.")] = 600,
+    most_mbps: Annotated[float, typer.Option(min=0.001, help="Server: highest rate of its fillers.")] = 1000,
+    most_seconds: Annotated[float, typer.Option(min=1, help="Server: longest measurement.")] = 600,
 ) -> None:
     """Measure a live path.
 

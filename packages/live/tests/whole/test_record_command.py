@@ -5,6 +5,7 @@ import json
 import socket
 from pathlib import Path
 
+import pytest
 from live_paths import wait_until_listening
 
 from lab.traces.recording import read
@@ -39,3 +40,11 @@ def test_the_command_writes_a_dataset_that_explains_itself(tmp_path: Path) -> No
     assert set(about) >= {"began", "server_address", "client", "server", "phases", "files"}
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
     assert "must be a folder that does not exist yet" in again.stderr
+
+
+@pytest.mark.parametrize("bound", ["--most-mbps", "--most-seconds"])
+@pytest.mark.parametrize("value", ["nan", "0", "-1"])
+def test_a_server_does_not_start_without_a_real_bound(tmp_path: Path, bound: str, value: str) -> None:
+    done = lab(tmp_path, "traces", "record", "--server", bound, value)
+    assert done.returncode == 2
+    assert f"Invalid value for '{bound}'" in done.stderr
