@@ -38,7 +38,14 @@ TARGET = "at least 90"
 FOLDER = Path(__file__).parents[1] / "packages/conform/mutants"
 LAB = Path(__file__).parents[1] / "lab/kernel"
 SHARED = ("kernel_cubic.h", "slow_start.h", "bounded_param.h", "search_shim.h")
-OF_THE_LAB: dict[str, dict[str, tuple[str, ...]]] = {  # folders and files, those with code first
+OF_THE_LAB: dict[str, dict[str, tuple[str, ...]]] = {  # folders and files, the module's own first
+    "bbr3": {
+        "startup": (
+            *("tcp_bbr3.c", "bbr3_core.c", "bbr3_model_core.c", "bbr3_probe_core.c", "sent_core.c"),
+            *("bbr3_core.h", "bbr3_parts.h", "bbr3_tcp.h", "sent_core.h", "startup_heap.h", "startup_pacing.h"),
+        ),
+        "search": ("bounded_param.h", "no_memory_flows.h", "search_shim.h", "slow_start.h"),
+    },
     "careful_resume": {
         "startup": ("tcp_careful_resume.c", "careful_resume_core.c", "careful_resume_core.h", "startup_pacing.h"),
         "search": SHARED,
@@ -46,9 +53,9 @@ OF_THE_LAB: dict[str, dict[str, tuple[str, ...]]] = {  # folders and files, thos
     "hystartpp": {"search": ("tcp_hystartpp_main.c", "hystartpp_core.c", "hystartpp_core.h", *SHARED)},
 }
 AT_ONCE = 4  # are built together
-NAMED = re.compile(r'(\.name\s*= )"[a-z_]+"')
+NAMED = re.compile(r'(\.name\s*= |_NAME )"[a-z0-9_]+"')
 KBUILD = """obj-m := {name}.o
-{name}-y := {main}.o {of}_core.o
+{name}-y := {objects}
 ccflags-y := -DKERNEL_CUBIC_SOURCE='"cubic.h"'
 """
 AS_KNOWN = ("sysctls", "qdisc", "first_window_pkts", "slow_start_exit", "exit_enters_cwr", "exit_label")
@@ -60,7 +67,7 @@ class Mutant(Strict):
     """One fault, and the case that must notice it."""
 
     name: Annotated[str, Field(min_length=1)]
-    of: Literal["cubic", "reno", "bbr", "careful_resume", "hystartpp", "search"]
+    of: Literal["cubic", "reno", "bbr", "bbr3", "careful_resume", "hystartpp", "search"]
     case: str
     old: str = ""
     new: str = ""
@@ -179,7 +186,7 @@ def _sources(of: str, name: str, virtual: Virtual) -> Sources:
     files = {file: (LAB / room / file).read_text() for room, names in OF_THE_LAB[of].items() for file in names}
     shim = files["search_shim.h"].replace("search_export EXPORT_SYMBOL_GPL", "search_export(name) static_assert(true)")
     main = next(iter(files))
-    built = KBUILD.format(name=name, main=Path(main).stem, of=of)
+    built = KBUILD.format(name=name, objects=" ".join(f"{Path(each).stem}.o" for each in files if each.endswith(".c")))
     own = {main: NAMED.sub(rf'\g<1>"{name}"', files[main]), "search_shim.h": shim, "Kbuild": built}
     return files | own | {"cubic.h": (ipv4 / "tcp_cubic.c").read_text()}
 

@@ -133,11 +133,16 @@ def _dropped(event: Event, view: View, at_s: float, lead_s: float) -> Placed:
     """Place the loss of packets: each span begins and ends in the middle between two packets."""
     times, seqs = _passing(event.way, view)
     lost = cast("list[int]", event.drop)
-    named = event.way == "up" or (event.when and event.when.packet)
-    first = int(np.searchsorted(times, at_s - STEP_S)) if named else _first_new(view, at_s, times, seqs)
+    when = event.when
+    if event.way == "up" or (when and when.packet):
+        first = int(np.searchsorted(times, at_s - STEP_S))
+    elif when and when.retransmit:
+        first = _first_again(at_s, times, seqs)
+    else:
+        first = _first_new(view, at_s, times, seqs)
     places = [first + number for number in lost]
     if not len(times) or places[-1] + 1 >= len(times):
-        raise NeverComes(f"the packet to lose at {event.when.text if event.when else ''} is never sent")
+        raise NeverComes(f"the packet to lose at {when.text if when else ''} is never sent")
     spans = tuple(_around(times, number, event.way, lead_s) for number in places)
     return Placed(spans[0].begin_s - lead_s, spans, tuple(int(seqs[number]) for number in places))
 
@@ -171,6 +176,12 @@ def _first_new(view: View, at_s: float, times: Floats, seqs: Ints) -> int:
     row = view.after(at_s)
     sent_bytes = view.nxt_bytes[min(row, len(view.nxt_bytes) - 1)]
     found = np.flatnonzero((seqs >= sent_bytes) & (times >= at_s))
+    return int(found[0]) if len(found) else len(times)
+
+
+def _first_again(at_s: float, times: Floats, seqs: Ints) -> int:
+    """Return the first frame from a time on that lies below one before it: its bytes were sent before."""
+    found = np.flatnonzero((seqs < np.maximum.accumulate(seqs)) & (times >= at_s - STEP_S))
     return int(found[0]) if len(found) else len(times)
 
 

@@ -32,10 +32,24 @@ def threshold_pkts(view: View, number: int = 1) -> float:
     return float(view.ssthresh_pkts[_reduced(view, number) + 1])
 
 
+def threshold_lowered_again(view: View, number: int = 1) -> float:
+    """Return the least threshold behind a reduction over the one that it left."""
+    row = _reduced(view, number) + 1
+    return float(np.min(view.ssthresh_pkts[row:]) / view.ssthresh_pkts[row])
+
+
 def window_at_open_pkts(view: View, number: int = 1) -> float:
     """Return the window at the end of a recovery, less the threshold."""
     row = min(view.after(opened_s(view, number)) + 1, len(view.t_s) - 1)
     return float(view.cwnd_pkts[row] - view.ssthresh_pkts[row])
+
+
+def sent_in_recovery_over_half_pkts(view: View) -> float:
+    """Return the segments sent in the first recovery, less half of what was outstanding as its loss was found."""
+    row, end = _reduced(view, 1), view.after(opened_s(view, 1))
+    repeated = (view.repeats_s >= reduced_s(view, 1)) & (view.repeats_s < opened_s(view, 1))
+    sent_pkts = (view.nxt_bytes[end] - view.nxt_bytes[row]) / view.mss_bytes + np.sum(repeated)
+    return float(sent_pkts - (view.nxt_bytes[row] - view.una_bytes[row]) / view.mss_bytes / 2)
 
 
 def reductions(view: View) -> float:

@@ -49,12 +49,12 @@ def growth_after_jump(view: View, from_rtts: float, to_rtts: float) -> float:
 
 
 def retreat_over_half_pipe_pkts(view: View, counted: str = "all") -> float:
-    """Return the window of the retreat, less half of PipeSize when the loss was found.
+    """Return the largest window of the retreat, less half of PipeSize when the loss was found.
 
     `counted`: `all` that is acknowledged since the jump, or only what is `unvalidated`.
     """
     row = _reduced(view, 1)
-    return float(np.min(_retreat(view)) - _pipe_pkts(view, view.t_s[row + 1], counted) / 2)
+    return float(np.max(_retreat(view)) - _pipe_pkts(view, view.t_s[row + 1], counted) / 2)
 
 
 def growth_in_retreat_pkts(view: View) -> float:

@@ -111,9 +111,7 @@ def mean_window_pkts(view: View, from_s: float = 0.0) -> float:
 
 def growth_after_exit_pkts(view: View, after_s: float) -> float:
     """Return by how much the window grew in a time, from the end of slow start."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
-    begin = _row(view, float(str(view.exit["t_s"])))
+    begin = _row(view, _at_exit(view, "t_s"))
     return float(view.cwnd_pkts[_row(view, view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])
 
 
@@ -133,9 +131,7 @@ def exit_cause(view: View) -> str:
 
 def exit_after_event_rtts(view: View, event: int) -> float:
     """Return the time from an event to the end of slow start, in round trips of the base RTT."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
-    return float((float(str(view.exit["t_s"])) - view.events_s[event]) / view.rtt_s)
+    return float((_at_exit(view, "t_s") - view.events_s[event]) / view.rtt_s)
 
 
 def exit_round(view: View, event: int) -> float:
@@ -145,9 +141,7 @@ def exit_round(view: View, event: int) -> float:
 
 def exit_threshold_over_window(view: View) -> float:
     """Return the threshold after slow start over the window at its end."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
-    return float(str(view.exit["ssthresh_pkts"])) / float(str(view.exit["cwnd_pkts"]))
+    return _at_exit(view, "ssthresh_pkts") / _at_exit(view, "cwnd_pkts")
 
 
 def threshold_before_loss(view: View) -> str:
@@ -170,6 +164,12 @@ def opened_s(view: View, number: int) -> float:
     if not opened:
         raise Unmeasured("recovery never ends")
     return opened[0]
+
+
+def _at_exit(view: View, name: str) -> float:
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    return float(str(view.exit[name]))
 
 
 def _first_data_ack(view: View) -> int:
@@ -211,10 +211,8 @@ def _row(view: View, t_s: float) -> int:
 
 def exit_window_over_round(view: View, event: int, round: int) -> float:  # noqa: A002 (the word of the texts)
     """Return the window at the end of slow start over that at the begin of a round after an event."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
     begin = _rounds(view, view.after(view.events_s[event]), round)[round]
-    return float(str(view.exit["cwnd_pkts"])) / float(view.cwnd_pkts[begin])
+    return _at_exit(view, "cwnd_pkts") / float(view.cwnd_pkts[begin])
 
 
 def exit_rounds_after_full(view: View) -> float:
@@ -226,15 +224,27 @@ def exit_rounds_after_full(view: View) -> float:
     return _rounds_to_exit(view, int(filled[0]))
 
 
+def plateau_rounds(view: View, growth: float = 1.25) -> float:
+    """Return the whole rounds to the end of slow start behind the last one whose delivery rate grew by a factor."""
+    ends = np.array(_ends_to_exit(view, _first_data_ack(view)))
+    ends = ends[ends <= view.after(_at_exit(view, "t_s")) + 1]
+    base, count = 0.0, 0
+    for rate in np.diff(view.una_bytes[ends]) / np.diff(view.t_s[ends]):
+        base, count = (rate, 0) if rate >= growth * base else (base, count + 1)
+    return float(count)
+
+
 def _rounds_to_exit(view: View, begin: int) -> float:
     """Return the number of the round, from 0 on, in which slow start ends."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
-    row = view.after(float(str(view.exit["t_s"])))
-    ends = [begin]
+    return float(len(_ends_to_exit(view, begin)) - 2)
+
+
+def _ends_to_exit(view: View, begin: int) -> list[int]:
+    """Return the rows at which rounds begin, up to the end of slow start."""
+    row, ends = view.after(_at_exit(view, "t_s")), [begin]
     while ends[-1] < row and len(ends) < MOST_ROUNDS:
         ends = _rounds(view, begin, len(ends))
-    return float(len(ends) - 2)
+    return ends
 
 
 def first_dip_s(view: View, below_pkts: float, after_s: float) -> float:

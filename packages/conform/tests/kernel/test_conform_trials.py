@@ -72,6 +72,22 @@ def test_a_failure_ends_with_status_one_and_a_page_with_its_figure(tmp_path: Pat
 
 
 IN_SLOW_START, HALF = "tcp_in_slow_start(tp)", "return max(cwnd >> 1, 2U);"
+OPS = "static struct tcp_congestion_ops reno_parts __read_mostly = {"
+AT_ACKS = f"static void reno_acked(struct sock *sk, u32 flags)\n{{\n%s\n}}\n\n{OPS}\n.in_ack_event = reno_acked,"
+TWICE = """
+    struct tcp_sock *tp = tcp_sk(sk);
+    u32 *lost = inet_csk_ca(sk); /* as the recovery began */
+
+    if (inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery)
+        *lost = 0;
+    else if (!*lost)
+        *lost = tp->lost;
+    else if (tp->lost != *lost) {
+        tp->snd_ssthresh = max(tp->snd_ssthresh >> 1, 2U);
+        *lost = tp->lost;
+    }"""
+AS_BEFORE = "if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery) tcp_sk(sk)->prior_cwnd = tcp_sk(sk)->snd_ssthresh;"
+REPEATS = "tcp_sk(sk)->frto = 0; tcp_sk(sk)->undo_marker = 0;"
 
 
 @pytest.mark.parametrize(
@@ -81,8 +97,14 @@ IN_SLOW_START, HALF = "tcp_in_slow_start(tp)", "return max(cwnd >> 1, 2U);"
         ("halving", "cwnd >> 1", "cwnd * 7 / 10", "failed"),
         ("timeout-threshold", "cwnd >> 1", "cwnd * 2 / 5", "passed"),
         ("timeout-threshold", "cwnd >> 1", "cwnd * 7 / 10", "failed"),
-        ("threshold-least", "", "", "passed"),
-        ("threshold-least", "cwnd >> 1, 2U", "cwnd >> 1, 1U", "failed"),
+        ("threshold-least", "cwnd >> 1, 2U", "cwnd >> 1, 1U", "passed"),
+        ("threshold-least", "cwnd >> 1, 2U", "cwnd >> 1, 3U", "failed"),
+        ("recovery-sends-half", "", "", "passed"),
+        ("recovery-sends-half", OPS, AT_ACKS % AS_BEFORE, "failed"),
+        ("lost-retransmission", "", "", "failed"),
+        ("lost-retransmission", OPS, AT_ACKS % TWICE, "passed"),
+        ("spurious-timeout", "return tcp_reno_undo_cwnd(sk);", "return tcp_snd_cwnd(tcp_sk(sk));", "passed"),
+        ("spurious-timeout", OPS, AT_ACKS % REPEATS, "failed"),
         ("timeout-slow-start", "", "", "passed"),
         ("timeout-slow-start", IN_SLOW_START, f"{IN_SLOW_START} && tp->snd_ssthresh >= 1000", "failed"),
         ("two-windows-two-reductions", "", "", "passed"),
@@ -93,7 +115,15 @@ def test_a_sender_that_breaks_a_rule_fails(case: str, old: str, new: str, outcom
     source = (REPO / "packages/conform/mutants/reno.c").read_text()
     (tmp_path / "mine.c").write_text(source.replace(old, new) if old else source)
     (verdict,) = run(Request(str(tmp_path / "mine.c"), case=f"rfc5681-6928/{case}"), QUIET)
-    assert verdict.outcome == outcome
+    assert verdict.outcome == outcome, verdict.reason
+
+
+@pytest.mark.parametrize(("least", "outcome"), [(2, "failed"), (1, "passed")])
+def test_marks_must_lower_the_window_to_one_segment(least: int, outcome: str, tmp_path: Path) -> None:
+    source = (REPO / "packages/conform/mutants/reno.c").read_text()
+    (tmp_path / "mine.c").write_text(source.replace("cwnd >> 1, 2U", f"cwnd * 7 / 10, {least}U"))
+    (verdict,) = run(Request(str(tmp_path / "mine.c"), case="rfc9438/ecn-least-window"), QUIET)
+    assert verdict.outcome == outcome, verdict.reason
 
 
 def test_a_packet_behind_a_longer_delay_is_lost() -> None:

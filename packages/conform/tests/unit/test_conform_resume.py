@@ -83,6 +83,13 @@ def test_the_retreat_is_held_against_what_was_in_flight_and_what_came_since() ->
     assert MEASURES["threshold_over_pipe"](view(RETREAT)) == pytest.approx(30 / (9 + 81), rel=0.02)
 
 
+def test_a_window_that_comes_late_to_that_of_the_retreat_is_above_it() -> None:
+    slow, usual = ([150, 40, *late, 30, 30] for late in ([40, 40], [30, 30]))
+    assert [MEASURES["growth_in_retreat_pkts"](view(each)) for each in (slow, usual)] == [0, 0]
+    above = [MEASURES["retreat_over_half_pipe_pkts"](view(each)) for each in (slow, usual)]
+    assert above[0] - above[1] == 10
+
+
 def test_growth_within_the_retreat_is_counted() -> None:
     assert MEASURES["growth_in_retreat_pkts"](view([150, 40, 30, 31, 32, 32])) == 2
 

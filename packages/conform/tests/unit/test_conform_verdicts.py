@@ -58,6 +58,17 @@ def test_the_packet_to_lose_is_the_first_that_is_sent_then(view: View) -> None:
     assert 0 < (span.end_s or 0) - span.begin_s < 0.002
 
 
+def test_the_packet_to_lose_behind_a_repeat_is_the_one_that_is_sent_again(view: View) -> None:
+    again = View(view.link, view.duration_s, Trial(view.trial.path))
+    data = view.data
+    seq, late_s = int(data.seq_bytes[40]), float(data.t_s[60:62].mean())
+    moved = pl.when(pl.col("to_client") & (pl.col("seq_bytes") == seq)).then(late_s).otherwise(pl.col("t_s"))
+    again.trial.packets = view.trial.packets.with_columns(t_s=moved).sort("t_s")
+    vars(again)["repeats_s"] = np.array([late_s - view.rtt_s])
+    (placed,) = place([Event.model_validate({"when": {"retransmit": True}, "drop": [0]})], again)
+    assert placed.dropped == (seq,)
+
+
 class Slowed(Trial):
     """A trial whose way down is slower from some time on: what comes to the line then comes so much later."""
 
@@ -108,6 +119,31 @@ def test_a_probe_of_the_tail_is_no_part_of_the_timer(view: View, wait_s: float, 
     silent = replace(view)
     vars(silent).update(states=[(lost_s, "loss")], repeats_s=np.array([lost_s, lost_s + next_s]))
     assert MEASURES["first_timeout_ms"](silent) == pytest.approx(timer_ms)
+
+
+@pytest.mark.parametrize(("exit_s", "rounds"), [(1.9, 0), (2.9, 0), (3.9, 1), (5.9, 3)])
+def test_a_plateau_has_the_whole_rounds_without_a_quarter_more(view: View, exit_s: float, rounds: int) -> None:
+    """Rounds of a second deliver 10, 20, 40 and then 45 bytes."""
+    changed, una_bytes = replace(view), np.cumsum([2, 10, 20, 40, 45, 45, 45, 45, 45])
+    vars(changed).update(t_s=np.arange(9.0), una_bytes=una_bytes, nxt_bytes=np.append(una_bytes[1:], 400))
+    vars(changed).update(exit={"t_s": exit_s})
+    assert MEASURES["plateau_rounds"](changed) == rounds
+
+
+def test_a_threshold_that_is_lowered_again_is_less_than_the_first_one(view: View) -> None:
+    changed, t_s = replace(view), np.arange(6.0)
+    vars(changed).update(t_s=t_s, states=[(1.5, "recovery")], ssthresh_pkts=np.array([np.inf, np.inf, 40, 40, 20, 30]))
+    vars(changed).update(una_bytes=np.arange(6))
+    assert MEASURES["threshold_lowered_again"](changed) == 0.5
+
+
+def test_what_a_recovery_sends_is_new_segments_and_repeats(view: View) -> None:
+    changed, t_s, mss = replace(view), np.arange(6.0), view.mss_bytes
+    vars(changed).update(t_s=t_s, states=[(1.5, "recovery"), (4.5, "open")], repeats_s=np.array([1.5, 2, 5]))
+    vars(changed).update(
+        una_bytes=mss * np.array([0, 10, 10, 10, 10, 60]), nxt_bytes=mss * np.array([20, 50, 51, 60, 70, 80])
+    )
+    assert MEASURES["sent_in_recovery_over_half_pkts"](changed) == 30 + 2 - 20
 
 
 def test_growth_behind_a_pause_counts_from_its_end(view: View) -> None:
