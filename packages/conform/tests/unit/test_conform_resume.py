@@ -86,7 +86,7 @@ def test_the_retreat_is_held_against_what_was_in_flight_and_what_came_since() ->
 def test_a_window_that_comes_late_to_that_of_the_retreat_is_above_it() -> None:
     slow, usual = ([150, 40, *late, 30, 30] for late in ([40, 40], [30, 30]))
     assert [MEASURES["growth_in_retreat_pkts"](view(each)) for each in (slow, usual)] == [0, 0]
-    above = [MEASURES["retreat_over_half_pipe_pkts"](view(each)) for each in (slow, usual)]
+    above = [float(MEASURES["retreat_over_half_pipe_pkts"](view(each))) for each in (slow, usual)]
     assert above[0] - above[1] == 10
 
 
