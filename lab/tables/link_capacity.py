@@ -9,6 +9,7 @@ import polars as pl
 from lab.node.qdiscs.qdisc_kind import wire_bytes
 
 WAYS = ("down", "up")
+JUST_BEFORE_S = 1e-9  # what may pass at the instant of an opportunity is part of a span that begins with it
 HEADERS_BYTES = 66  # of a segment: Ethernet, IPv4, and TCP with time stamps
 
 
@@ -41,9 +42,10 @@ class LinkCapacity:
         return self.bytes_between(begin_s, end_s) * 8 / 1e6 / (end_s - begin_s)
 
     def most_bytes_in(self, span_s: float) -> float:
-        """Return the most that the bottleneck could send in a span that begins at one of its changes."""
+        """Return the most that the bottleneck could send in a span: in one that begins or ends with a change."""
         times, _, _ = self._curve
-        return float((self.sent_bytes(times + span_s) - self.sent_bytes(times)).max())
+        begins_s = np.concatenate([times - JUST_BEFORE_S, times - span_s])
+        return float((self.sent_bytes(begins_s + span_s) - self.sent_bytes(begins_s)).max())
 
     def base_rtt_ms(self, t_s: float) -> float:
         """Return the round trip without a queue of a packet that is sent at a time."""
