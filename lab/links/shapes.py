@@ -17,6 +17,7 @@ from lab.links.queue import Bottleneck
 from lab.links.steps import Steps, first, merged, rows
 from lab.links.tc_alone import NETEM, REPLAY, constant_delay, constant_rate
 from lab.node.plan import Shape, Spec
+from lab.node.qdiscs.qdisc import ROUNDING
 from lab.schema.topology import Topology
 
 LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that is later has not kept up
@@ -80,8 +81,9 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Sp
     if drawn.opportunity_bytes is not None:
         return replay | {"mode": "opportunities", "start_bps": start_bps}
     tbf = constant_rate(start_bps, drawn.buffer_bytes, drawn.frame_bytes)
-    too_fast, too_small = start_bps > FASTEST_TBF_BPS, drawn.buffer_bytes < tbf["burst_bytes"]
-    if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo" or too_fast or too_small:
+    rough = start_bps % 8 > ROUNDING * start_bps  # tbf counts whole bytes a second
+    fits = start_bps <= FASTEST_TBF_BPS and drawn.buffer_bytes >= tbf["burst_bytes"] and not rough
+    if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo" or not fits:
         return replay | {"mode": "rate", "start_bps": start_bps}
     return tbf
 
