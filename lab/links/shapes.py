@@ -125,10 +125,19 @@ def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
     """Return the steps of a bottleneck, from 0 on and with their end; None where it does not change."""
     if drawn.opportunity_bytes is not None:
         begun = chain([(0.0, 0.0)], (row for row in rows(drawn.opportunity_bytes) if row[0] >= 1e-6))  # none at once
-        return _ended(((t_us, f"{sum(sizes_bytes):.0f}") for t_us, sizes_bytes in _by_us(begun)), link)
+        return _ended(_whole_bytes(_by_us(begun)), link)
     if isinstance(drawn.rate_mbps, Steps):
         return _ended(((t_us, f"{mbps[-1] * 1e6:.0f}") for t_us, mbps in _by_us(rows(drawn.rate_mbps))), link)
     return None
+
+
+def _whole_bytes(opportunities: Iterable[tuple[str, list[float]]]) -> Lines:
+    """Round all that may pass by each time: of a small share of a packet each, errors would add up."""
+    total, given = 0.0, 0
+    for t_us, sizes_bytes in opportunities:
+        total += sum(sizes_bytes)
+        yield t_us, str(round(total) - given)
+        given = round(total)
 
 
 def _follows(way: Way, drawn: DrawnWay) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.links.draw import Link, draw_link
-from lab.links.shapes import qdiscs, shapes
+from lab.links.shapes import qdiscs, shapes, write_steps
 from lab.schema.topology import load_topology
 from tests.unit.test_links_draw import SIMPLE, drawn, profile, refusal
 
@@ -149,3 +149,12 @@ def test_a_loop_of_few_opportunities_counts_its_last_one_in_its_mean_rate(
     link = drawn(profile(tmp_path, {"opportunities": trace, "delay_ms": 90, "buffer_bdps": 10}))
     assert link.down.buffer_bytes == round(10 * packets_a_second * 1514 * 0.1)
     assert link.mean_rate_mbps == pytest.approx(packets_a_second * 1514 * 8e-6, rel=0.05)
+
+
+def test_opportunities_of_a_few_bytes_carry_as_much_as_their_scale_states(tmp_path: Path) -> None:
+    (tmp_path / "mine.trace").write_text("1\n")
+    trace = {"file": "mine.trace", "format": "mahimahi", "loop": True, "scale": 0.001}  # 1.514 bytes each time
+    found = profile(tmp_path, {"opportunities": trace, "delay_ms": 90, "buffer_bytes": 50_000})
+    write_steps(found, drawn(found), tmp_path / "link")
+    lines = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[1:-1]
+    assert sum(int(line.split("\t")[1]) for line in lines) == pytest.approx(1.514 * len(lines), abs=1)
