@@ -13,7 +13,7 @@ from lab.base.named_files import profile_files, shown
 from lab.links.model import Positive
 from lab.links.models import Choice
 from lab.links.queue import Milliseconds, Queue, queue
-from lab.links.recorded import Series
+from lab.links.recorded import OF_VALUES, Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Real, Strict, parse, read_yaml
@@ -89,6 +89,8 @@ class Way(Strict):
             raise ValueError("a direction with either buffer_bytes or buffer_bdps where it has a bottleneck")
         if self.on_demand and self.buffer_bdps:
             raise ValueError("buffer_bytes where the rate is on demand: it has no bandwidth-delay product")
+        if self.opportunities and (unused := self.opportunities.changed(OF_VALUES)):
+            raise ValueError(f"opportunities without {unused[0]}: each of them passes as it was recorded")
         return self
 
 

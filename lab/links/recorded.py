@@ -2,7 +2,7 @@
 """Recorded series of a profile: a column of a recording, from a point that the trial's seed draws."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,6 +26,7 @@ ROUNDING_S = 1e-9
 SHORT_S = 1.0  # a loop shorter than this is held in memory several times over
 STORED = "recording"  # the format of what the lab stored itself
 BINNED = "rate_mbps"  # what opportunities become where they serve as a rate
+OF_VALUES = ("column", "bin_ms", "zero", "under_load_s")  # fields of a series that opportunities do not have
 
 
 class Series(Strict):
@@ -47,6 +48,10 @@ class Series(Strict):
         if (self.dataset is None) == (self.file is None):
             raise ValueError("a series with either dataset or file")
         return self
+
+    def changed(self, names: Iterable[str]) -> list[str]:
+        """Return which of these fields have another value than by default."""
+        return [name for name in names if getattr(self, name) != Series.model_fields[name].default]
 
     @property
     def name(self) -> str:
@@ -137,6 +142,9 @@ def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: 
     known = [name for name in scan.frame.collect_schema().names() if name not in ("t_s", "opportunities")]
     known += [BINNED] if scan.kind == "opportunities" else []
     column = _column(series, columns, known, profile, field)
+    if column != BINNED and series.changed(["bin_ms"]):
+        rule = f"left out: {column} has values, and opportunities alone are counted in bins"
+        raise field_error(profile, f"{field}.bin_ms", series.bin_ms, rule)
 
     end_s = _last_opportunity_s(scan, profile, field, series) if column == BINNED else None
 

@@ -161,6 +161,10 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_or_recorded_rate_and_the_base_r
         ({"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
         ({"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
         ({"rate_mbps": {"clock": "x"}}, "must be a series with either dataset or file"),
+        (
+            {"rate_mbps": None, "opportunities": {"file": "packets.parquet", "zero": "missing"}},
+            "must be opportunities without zero: each of them passes as it was recorded",
+        ),
         ({"queue": {"kind": "red"}}, "min_share=: must be given"),
         ({"queue": {"kind": "sfq"}}, "must be"),
     ],
@@ -184,6 +188,7 @@ def test_a_series_that_no_qdisc_takes_of_no_file_or_of_no_such_column_is_refused
         profile(folder, absent)
     )
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
+    assert "bin_ms=20.0: must be left out: rate_down_mbps has values" in refusal(profile(folder, ramp(bin_ms=20)))
 
 
 def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
