@@ -32,16 +32,16 @@ MEANINGS = {
 
 
 @in_house_style
-def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Figure:
+def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], until_s: float) -> Figure:
     """Draw a band per sender, with one row per valid trial in order of its exit; outcomes: of one rule."""
     drawn = lines_canvas((2.2 if is_narrow() else 3.8) * len(senders) + 2, len(senders))
     axes = drawn.subplots(len(senders), 1, sharex=True, squeeze=False)[:, 0]
     for axis, sender in zip(axes, senders, strict=True):
         trials = outcomes.filter(cca=sender.name)
         ordered = trials.filter("valid").sort("exit_s", "trial", descending=[True, False], nulls_last=True)
-        _band(axis, ordered, sender, duration_s)
+        _band(axis, ordered, sender, until_s)
         _name(axis, sender.label, [*_counts(trials), f"n = {ordered.height}"])
-    axes[-1].set_xlim(0, duration_s)
+    axes[-1].set_xlim(0, until_s)
     for axis in (axes[0], axes[-1]):  # the first screen shows the first panels alone
         axis.tick_params(labelbottom=True)
         axis.set_xlabel("time since the SYN (s)")
@@ -60,11 +60,11 @@ def draw(stored: Stored) -> Drawing:
         "(late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
-    return Drawing(figure(true, senders, _duration_s(stored.run)), caption, alt)
+    return Drawing(figure(true, senders, _end_s(stored.run)), caption, alt)
 
 
-def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -> None:
-    _zones(axis, trials, duration_s)
+def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, until_s: float) -> None:
+    _zones(axis, trials, until_s)
     look: Look = {"color": sender.colour, "marker": sender.marker, "edgecolors": INK}
     axis.scatter(trials["exit_s"], range(trials.height), s=22, linewidths=0.4, zorder=4, **look)
     axis.set_ylim(-0.7, max(trials.height, 1) - 0.3)
@@ -72,18 +72,18 @@ def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -
     axis.grid(False)
 
 
-def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
+def _zones(axis: Axes, trials: pl.DataFrame, until_s: float) -> None:
     """Shade each row up to its capacity, to its first loss or mark, and to the end; a line at each of the two."""
-    capacity_s = trials["capacity_s"].fill_null(duration_s).to_numpy()
+    capacity_s = trials["capacity_s"].fill_null(until_s).to_numpy()
     signals = pl.min_horizontal("loss_s", "mark_s", pl.when(exit_class="late").then("exit_s"))
-    signal_s = np.maximum(trials.select(signals.fill_null(duration_s))["loss_s"].to_numpy(), capacity_s)
-    edges_s = [np.zeros_like(capacity_s), capacity_s, signal_s, np.full_like(capacity_s, duration_s)]
+    signal_s = np.maximum(trials.select(signals.fill_null(until_s))["loss_s"].to_numpy(), capacity_s)
+    edges_s = [np.zeros_like(capacity_s), capacity_s, signal_s, np.full_like(capacity_s, until_s)]
     rows = np.arange(trials.height)
     for zone, begin_s, end_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):
         look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": HATCH_INK, "linewidth": 0}
         axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, label=MEANINGS[zone], **look)
     for edge_s in (capacity_s, signal_s):
-        inside = edge_s < duration_s
+        inside = edge_s < until_s
         axis.vlines(edge_s[inside], rows[inside] - 0.5, rows[inside] + 0.5, colors=INK, linewidth=0.7)
 
 
@@ -106,9 +106,9 @@ def _counts(trials: pl.DataFrame) -> list[str]:
     return named + [f"{count} {text}" for count, text in rest if count]
 
 
-def _duration_s(run: Run) -> float:
-    """Return how long the run's longest trial lasted."""
-    return max((trial.meta["duration_s"] for trial in run.trials), default=0.0)
+def _end_s(run: Run) -> float:
+    """Return when the run's last download ended: what it waited for before its first data is part of the axis."""
+    return max((trial.end_s for trial in run.trials), default=0.0)
 
 
 FIGURE = PageFigure("exit_times", Place.RUN, draw)

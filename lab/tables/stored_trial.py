@@ -99,6 +99,11 @@ class Trial:
         """Return whether its certificate is valid."""
         return bool(self.meta["certificate"]["valid"])
 
+    @property
+    def end_s(self) -> float:
+        """Return when its download ended, on the clock of its tables."""
+        return next(flow["end_s"] for flow in self.meta["flows"] if flow["flow"] == FLOW)
+
     packets = _stored("packets")  # the frames of the client's capture
     acks = _stored("acks")  # the ACKs that the sender's kernel traced
     retransmits = _stored("retransmits")  # the retransmitted buffers

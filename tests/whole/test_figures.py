@@ -34,6 +34,7 @@ from lab.figures.subject import subjects
 from lab.judge.classify import ExitClass
 from lab.judge.outcome import outcomes
 from lab.judge.stored import Stored
+from lab.report.browser.series import series
 from lab.report.dark import PALETTE, PAPER, SURFACES, css
 from lab.schema.cca import load_ccas
 from lab.tables.records import Stanza
@@ -150,6 +151,18 @@ def test_an_exit_is_late_from_a_loss_or_mark_on(
     (axis,) = exit_times.figure(pl.DataFrame([row]).hstack(signals), [SEARCH], 10.0).axes
     zones = [child for child in axis.get_children() if isinstance(child, Rectangle) and child.get_height() == 1.0]
     assert [zone.get_x() for zone in zones][:3] == [0.0, 2.0, late_from_s]
+
+
+def test_figures_and_browser_show_a_download_to_its_end_whatever_it_waited_for_before_its_first_data() -> None:
+    """Of 9 s on a path of 600 ms the last packets come 10.2 s after the SYN."""
+    run = Run(next((REPO / "analysis/sample/sample").glob("[0-9]*")))
+    (stored,) = Stored.each_of([run], keep=False)
+    last_s = {trial.path: float(trial.packets["t_s"][-1]) for trial in run.trials}
+    assert min(last_s.values()) > 10
+    axis = exit_times.draw(stored).figure.axes[-1]
+    assert axis.get_xlim()[1] == pytest.approx(max(last_s.values()), abs=0.1)
+    for trial in run.trials:
+        assert series(trial, 1.0)["edges"][-1] == pytest.approx(1e3 * last_s[trial.path], abs=100)
 
 
 def test_neighbouring_zones_differ_in_grey_and_the_late_one_is_hatched() -> None:

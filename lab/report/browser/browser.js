@@ -69,7 +69,7 @@
     const data = await load(entry);
     if (state.entry !== entry) return; // another was picked meanwhile
     Object.assign(state, { data, at: null });
-    look(0, entry.duration_s * 1e3);
+    look(0, entry.end_s * 1e3);
     root.dataset.shown = `${entry.group}/${entry.cca}-${entry.trial}`;
   }
   function step(by) {
@@ -82,7 +82,7 @@
 
   // ---- view -------------------------------------------------------------------------------------------------------
   function look(from, to) {
-    const whole = state.entry.duration_s * 1e3;
+    const whole = state.entry.end_s * 1e3;
     const span = Math.min(Math.max(to - from, LEAST_MS), whole);
     const begin = Math.min(Math.max(from, 0), whole - span);
     state.view = [begin, begin + span];
@@ -99,7 +99,7 @@
   }
   function slowStart() {
     const last = Math.max(...known(state.entry).map(({ ms }) => ms ?? 0));
-    look(0, last ? 1.2 * last : state.entry.duration_s * 1e3);
+    look(0, last ? 1.2 * last : state.entry.end_s * 1e3);
   }
   function read(share) {
     const [from, to] = state.view;
@@ -109,7 +109,7 @@
   }
   const ACTIONS = {
     in: () => zoom(0.5), out: () => zoom(2), left: () => pan(-0.2), right: () => pan(0.2),
-    whole: () => look(0, state.entry.duration_s * 1e3), start: slowStart,
+    whole: () => look(0, state.entry.end_s * 1e3), start: slowStart,
     previous: () => step(-1), next: () => step(1), save,
   };
   const KEYS = {

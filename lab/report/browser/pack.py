@@ -54,7 +54,7 @@ class BrowsedTrial(TypedDict):
     exit_class: str | None
     threshold_pct: int | None
     cause: str | None
-    duration_s: float
+    end_s: float
     moments: Times
     rule: str
     data: str
@@ -109,7 +109,7 @@ def _entry(shown: tuple[Trial, list[Outcome]], group: str, rule: str) -> Browsed
         "exit_class": lasting["exit_class"],
         "threshold_pct": None if trial.bins.is_empty() else trial.parameter("threshold_pct"),
         "cause": true["exit_cause"],
-        "duration_s": trial.meta["duration_s"],
+        "end_s": trial.end_s,
         "moments": moments,
         "rule": label(rule),
         "data": base64.b64encode(data).decode(),

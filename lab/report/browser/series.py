@@ -66,8 +66,7 @@ QUANTITIES = (
 
 def series(trial: Trial, last_moment_s: float | None) -> Series:
     """Return what the browser draws in addition to the moments: edges in ms, ranges by quantity, losses in ms."""
-    duration_s = float(trial.meta["duration_s"])
-    edges_s = _edges_s(duration_s, last_moment_s)
+    edges_s = _edges_s(trial.end_s, last_moment_s)
     drawn = {quantity.name: _ranges(_values(trial, quantity), edges_s, quantity.step) for quantity in QUANTITIES}
     return {
         "edges": [round(edge * 1e3, 2) for edge in edges_s],
@@ -77,12 +76,12 @@ def series(trial: Trial, last_moment_s: float | None) -> Series:
     }
 
 
-def _edges_s(duration_s: float, last_moment_s: float | None) -> npt.NDArray[np.float64]:
-    focus_s = min(FOCUS * last_moment_s, duration_s) if last_moment_s else duration_s
-    if focus_s >= duration_s:
-        return np.linspace(0, duration_s, BUCKETS + 1)
+def _edges_s(end_s: float, last_moment_s: float | None) -> npt.NDArray[np.float64]:
+    focus_s = min(FOCUS * last_moment_s, end_s) if last_moment_s else end_s
+    if focus_s >= end_s:
+        return np.linspace(0, end_s, BUCKETS + 1)
     half = BUCKETS // 2
-    return np.concatenate((np.linspace(0, focus_s, half + 1), np.linspace(focus_s, duration_s, half + 1)[1:]))
+    return np.concatenate((np.linspace(0, focus_s, half + 1), np.linspace(focus_s, end_s, half + 1)[1:]))
 
 
 def _values(trial: Trial, quantity: Quantity) -> pl.DataFrame:

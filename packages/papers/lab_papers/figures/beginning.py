@@ -13,7 +13,7 @@ def draw(subject: Subject) -> Drawing:
     """Draw the beginning of one trial: jitter before there is a queue."""
     moments = subject.moments
     full_s = moments.true_capacity_s or moments.last_s()
-    until_s = 1.05 * full_s if full_s else float(subject.trial.meta["duration_s"])
+    until_s = 1.05 * full_s if full_s else subject.trial.end_s
     limits = Limits.of_path(subject.trial.meta)
     drawn = figure(subject.acks, subject.trial.qdisc, limits, moments, subject.sender, until_s)
     early = subject.acks.filter(pl.col("t_s") <= until_s)["srtt_ms"].drop_nulls()
