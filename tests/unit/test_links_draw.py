@@ -161,11 +161,10 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_or_recorded_rate_and_the_base_r
         ({"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
         ({"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
         ({"rate_mbps": {"clock": "x"}}, "must be a series with either dataset or file"),
-        (
-            {"rate_mbps": None, "opportunities": {"file": "packets.parquet", "zero": "missing"}},
-            "must be opportunities without zero: each of them passes as it was recorded",
-        ),
+        ({"rate_mbps": None, "opportunities": {"file": "x", "zero": "missing"}}, "must be opportunities without zero"),
         ({"queue": {"kind": "red"}}, "min_share=: must be given"),
+        ({"queue": {"kind": "step_drop", "threshold_share": 0.5, "drop_pct": 0.00005}}, "a multiple of 0.0001"),
+        ({"queue": {"kind": "bursts", "begin_pct": 0.00015, "end_pct": 30}}, "begin_pct=0.00015: must be a multiple"),
         ({"queue": {"kind": "sfq"}}, "must be"),
     ],
 )

@@ -4,7 +4,7 @@
 from lab.node.qdiscs.qdisc_kind import Attribute, Field, NetlinkKind, State, buffer_bytes
 
 PPM_PER_PCT = 10_000
-PERCENT = {"ge": 0.0001, "le": 100}
+PERCENT = {"ge": 0.0001, "le": 100, "multiple_of": 0.0001}  # the kernel counts millionths
 
 
 def _share(name: str, number: int, default: float | None = None) -> Attribute:

@@ -21,7 +21,7 @@ KIND = NetlinkKind(
             "drop_ppm",
             encode=lambda pct: round(pct * PPM_PER_PCT),
             decode=lambda ppm: ppm / PPM_PER_PCT,
-            field=Field("drop_pct", float, None, {"ge": 0, "le": 100}),
+            field=Field("drop_pct", float, None, {"ge": 0, "le": 100, "multiple_of": 1 / PPM_PER_PCT}),
         ),
         Attribute("seed", 5, "Q", value=lambda _, at: at.seed),
     ),
