@@ -208,12 +208,13 @@ def _receive_window(acks: pl.DataFrame, mss_bytes: int, hidden: bool) -> list[Ch
     """Share of ACKs that found the sender held by the client's window, and of the time; null where it is hidden.
 
     Of the time, silences count: while data are in flight an ACK comes each round trip, and where the window is 0, none.
+    A download that is through with its first flight has the handshake's ACK alone, and no time between two.
     """
     held = pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + mss_bytes > pl.col("snd_wnd_bytes")
     since_s = pl.col("t_s").diff().over("flow")
     silent_s = (held & (since_s > SILENT_RTTS * pl.col("srtt_ms") / 1e3)) * since_s
     of_acks, held_s, all_s = acks.select(held.mean(), silent_s.sum().alias("held_s"), since_s.sum()).row(0)
-    shares = {"ACKs at which": of_acks, "time for which": held_s / all_s if all_s else None}
+    shares = {"ACKs at which": of_acks, "time for which": held_s / all_s if all_s else of_acks}
     return [
         _check(
             f"{name} the receive window was the limit",

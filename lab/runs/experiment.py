@@ -106,6 +106,10 @@ def assemble(
     if scenario.mtu_bytes and scenario.mtu_bytes > topology.mtu_bytes:
         rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
         raise field_error(file, "mtu_bytes", scenario.mtu_bytes, rule)
+    largest_bytes = scenario.mtu_bytes or topology.mtu_bytes
+    if scenario.size_bytes and scenario.size_bytes <= largest_bytes:
+        rule = f"above {largest_bytes}, the MTU: a download's time begins with its first segment, and one has none"
+        raise field_error(file, "size_bytes", scenario.size_bytes, rule)
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rivals)
 
 

@@ -75,6 +75,16 @@ def test_a_frame_that_is_all_but_sent_keeps_no_link_busy(above_bytes: int, is_kn
     assert (check["got"] is not None) is is_known
 
 
+@pytest.mark.parametrize(("acks", "is_ok"), [(1, True), (0, False)])
+def test_a_download_that_is_through_before_a_second_ack_was_not_held_by_the_receive_window(
+    acks: int, is_ok: bool
+) -> None:
+    plan, node, tables = parts()
+    tables["acks"] = tables["acks"].head(acks)
+    found = [check["ok"] for name, check in checked(plan, node, tables).items() if "receive window" in name]
+    assert found == [is_ok] * 2
+
+
 def test_drops_of_a_queue_and_of_tcp_add_up() -> None:
     plan, node, tables = parts()
     end = next(name for name in node["counters"]["interfaces"] if name.startswith("client"))

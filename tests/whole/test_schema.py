@@ -58,6 +58,7 @@ def test_everything_in_the_checkout_loads_and_a_scenario_may_be_a_file_anywhere(
         ({"mtu_bytes": 575}, "mine.yml: mtu_bytes=575: must be greater than or equal to 576"),
         ({"mtu_bytes": 1501}, "mine.yml: mtu_bytes=1501: must be at most 1500, the MTU of topology path"),
         ({"mtu_bytes": 1360.5}, "mine.yml: mtu_bytes=1360.5: must be a valid integer"),
+        ({"size_bytes": 1400, "mtu_bytes": 1400}, "mine.yml: size_bytes=1400: must be above 1400, the MTU: a "),
         ({"pacing": "cake"}, "mine.yml: pacing=cake: must be 'fq'"),
         ({"rivals": [{"cca": "vegaz"}]}, "mine.yml: rivals.cca=vegaz: must be a known sender"),
         ({"rivals": [{"cca": "cubic"}]}, "mine.yml: topology=path: must be one with lab.rival-sender and"),
