@@ -98,9 +98,12 @@ def finite(name: str) -> pl.Expr:
 
 
 def retransmit_table(events: Events, clock: Clock) -> pl.DataFrame:
-    """tcp:tcp_retransmit_skb, one row a retransmitted buffer, which may hold many segments (iperf3 counts those)."""
+    """tcp:tcp_retransmit_skb, one row a retransmitted buffer, which may hold many segments (iperf3 counts those).
+
+    Those of control connections are flow 0: the node's count has them, and the stored table has not.
+    """
     sent = events["tcp:tcp_retransmit_skb"]
-    return _data_flows(pl.DataFrame(clock.base(sent) | {"state": _named(sent["state"], SOCKET_STATES)}))
+    return pl.DataFrame(clock.base(sent) | {"state": _named(sent["state"], SOCKET_STATES)})
 
 
 def state_table(events: Events, clock: Clock) -> pl.DataFrame:

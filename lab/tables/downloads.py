@@ -36,9 +36,13 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
-    again_s = collected(tables["retransmits"].filter(flow=FLOW))["t_s"]
+    again_s, control_s = (collected(tables["retransmits"].filter(flow=flow))["t_s"] for flow in (FLOW, CONTROL))
     counted_s = captured["data_s"] + _lasted_s(first)
-    measured: list[Download] = [{**captured, **_counted(first, again_s, counted_s, captured["end_s"])}]
+    counted = _counted(first, again_s, counted_s, captured["end_s"])
+    if not rivals and counted["retransmits_pkts"]:  # beside rivals control connections are of several hosts
+        control = int(control_s.is_between(captured["data_s"], counted_s, closed="right").sum())
+        counted["retransmits_pkts"] = max(counted["retransmits_pkts"] - control, 0)
+    measured: list[Download] = [{**captured, **counted}]
     sized = "size_bytes" in plan["flows"][0]  # then it may be whole before its time
     last_s = captured["data_s"] + plan["flows"][0]["duration_s"] if sized else captured["end_s"]
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
@@ -78,6 +82,7 @@ def cut(tables: Mapping[str, Frame], measured: list[Download]) -> dict[str, Fram
     last_s = max(each["end_s"] for each in measured if each["flow"] == FLOW or each["seconds"])
     own_end = pl.col("flow").replace_strict(ends, default=last_s, return_dtype=pl.Float64)
     ended = {name: tables[name].filter(pl.col("t_s") <= own_end) for name in BY_FLOW}
+    ended["retransmits"] = ended["retransmits"].filter(pl.col("flow") > CONTROL)
     return {**tables, **ended, "qdisc": tables["qdisc"].filter(pl.col("t_s") <= last_s)}
 
 

@@ -140,6 +140,18 @@ def test_what_was_sent_again_behind_the_end_of_a_size_counts_no_more_than_its_by
     assert found["retransmits_pkts"] == (again_s <= found["end_s"]).sum()
 
 
+def test_what_the_control_connection_sent_again_is_not_of_the_download() -> None:
+    """It talks while the download's queue is full: iperf3's own time ends a little earlier than the download's."""
+    (whole,) = measured = downloads.measure(PLAN, NODE, TABLES)
+    table = TABLES["retransmits"]
+    rows = {"t_s": [whole["data_s"] - 0.1, whole["end_s"] - 0.1], "flow": [0, 0], "state": ["established"] * 2}
+    tables = TABLES | {"retransmits": pl.concat([table, pl.DataFrame(rows, schema=table.schema)])}
+    node: Any = copy.deepcopy(NODE)
+    node["downloads"][0]["retransmits_pkts"] += 1  # the node counts from the first data on
+    assert downloads.measure(PLAN, node, tables) == measured
+    assert collected(downloads.cut(tables, measured)["retransmits"])["flow"].unique().to_list() == [1]
+
+
 def test_a_second_download_is_measured_by_what_was_acknowledged_to_its_sender() -> None:
     """It began half a second later, on the node's clock, and ends with the first; its ACKs need the way's 50 ms."""
     rival = PLAN["flows"][0] | {"client_port": 20002}
