@@ -29,9 +29,9 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from lab.base.stats import smallest
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.tcp_flags import ECE, FIN, RST, SYN
+from lab.tables.downloads import requested_s
 
 DUPLICATES = 3
 # Three more segments must arrive, and an ACK may wait for the delayed-ACK timer (40 ms).
@@ -77,9 +77,8 @@ def first_hole_s(packets: pl.DataFrame, flow: int = 1) -> tuple[float, float] | 
 
 def drops_s(packets: pl.DataFrame, qdisc: pl.DataFrame, flow: int = 1) -> pl.Series:
     """Return the samples that show drops since the client requested its data: before, no segment was dropped."""
-    requests = packets.filter((pl.col("flow") == flow) & ~pl.col("to_client") & (pl.col("len_bytes") > 0))
     grown = pl.col("drops_pkts").diff().fill_null(pl.col("drops_pkts")) > 0
-    return qdisc.filter(grown).filter(pl.col("t_s") >= (smallest(requests["t_s"]) or 0.0))["t_s"]
+    return qdisc.filter(grown).filter(pl.col("t_s") >= requested_s(packets, flow))["t_s"]
 
 
 def agrees_with_drops(

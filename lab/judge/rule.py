@@ -18,7 +18,7 @@ from lab.judge.classify import ExitClass
 from lab.judge.loss import first_mark_s
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.slow_start import SlowStartExit
-from lab.tables.downloads import FLOW
+from lab.tables.downloads import FLOW, requested_s
 from lab.tables.stored_trial import Trial
 
 FAULTS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError, pl.exceptions.PolarsError)
@@ -37,6 +37,11 @@ class Evidence:
     def min_rtt_ms(self) -> float | None:
         """The smallest RTT in the client's capture; null where the capture shows none."""
         return min_rtt_ms(self.trial.packets, FLOW)
+
+    @cached_property
+    def requested_s(self) -> float:
+        """When the client requested its data: what the queue held before is not of the download."""
+        return requested_s(self.trial.packets, FLOW)
 
     @cached_property
     def mark_s(self) -> float | None:

@@ -91,6 +91,12 @@ def first_data_s(packets: Frame, flow: int = FLOW) -> float | None:
     return smallest(collected(_data(packets, flow).select("t_s"))["t_s"])
 
 
+def requested_s(packets: Frame, flow: int = FLOW) -> float:
+    """Return when the client sent its first payload, with which it requests its data; the SYN's time where none was."""
+    sent = packets.filter(~pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
+    return smallest(collected(sent.select("t_s"))["t_s"]) or 0.0
+
+
 def unique_bytes(pieces: Iterable[tuple[Numbers, Numbers]]) -> int:
     """Count the bytes of segments, given in pieces as first byte and length, each byte once."""
     begin = end = np.empty(0, dtype=np.int64)

@@ -96,6 +96,13 @@ def test_what_never_fills_the_link_or_came_before_the_queue_is_no_capacity() -> 
     )
 
 
+def test_what_the_queue_held_before_the_client_requested_its_data_is_no_capacity() -> None:
+    handshake = sampled(lambda t_s: t_s < 0.2 or t_s >= 0.6).with_columns(pl.col("t_s") - 0.15)
+    for rule in (truth, lasting):
+        assert rule.capacity_s(handshake, LINK, from_s=0.1) == pytest.approx(0.45)
+        assert (rule.capacity_s(sampled(lambda _: True).with_columns(pl.col("t_s") - 0.15), LINK) or 0) >= 0
+
+
 def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200)
     tables = download(path).tables()

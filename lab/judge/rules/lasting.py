@@ -31,13 +31,15 @@ from lab.judge.standing_queue import Floats, Queue, first_s
 from lab.tables.link_capacity import LinkCapacity
 
 
-def capacity_s(qdisc: pl.DataFrame, link: LinkCapacity, exit_s: float | None = None) -> float | None:
+def capacity_s(
+    qdisc: pl.DataFrame, link: LinkCapacity, exit_s: float | None = None, from_s: float = 0.0
+) -> float | None:
     """Return the first instant from which the queue stands until slow start could not be needed again."""
     queue = Queue.of(qdisc, link)
     span_s = refill_s(queue)
-    before = queue.t_s <= (np.inf if exit_s is None else exit_s)
-    found_s = first_s(queue.t_s, kept(queue, exit_s).stands(span_s) & before)
-    return first_s(queue.t_s, queue.stands(span_s) & ~before) if found_s is None else found_s
+    begun, before = queue.t_s >= from_s, queue.t_s <= (np.inf if exit_s is None else exit_s)
+    found_s = first_s(queue.t_s, kept(queue, exit_s).stands(span_s) & before & begun)
+    return first_s(queue.t_s, queue.stands(span_s) & ~before & begun) if found_s is None else found_s
 
 
 def refill_s(queue: Queue) -> Floats:
@@ -74,7 +76,7 @@ def unfinished(qdisc: pl.DataFrame, exit_s: float) -> bool:
 
 def _judge(evidence: Evidence) -> Judgement:
     qdisc, left = evidence.trial.qdisc, evidence.exit
-    found_s = capacity_s(qdisc, evidence.trial.link, evidence.exit_s)
+    found_s = capacity_s(qdisc, evidence.trial.link, evidence.exit_s, evidence.requested_s)
     hinted = left is not None and unfinished(qdisc, left.t_s)
     return Judgement(found_s, by_time(left, found_s, evidence.signal_s, filling=hinted))
 
