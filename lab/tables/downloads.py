@@ -38,11 +38,10 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     again_s, control_s = (collected(tables["retransmits"].filter(flow=flow))["t_s"] for flow in (FLOW, CONTROL))
     counted_s = captured["data_s"] + _lasted_s(first)
-    counted = _counted(first, again_s, counted_s, captured["end_s"])
-    if not rivals and counted["retransmits_pkts"]:  # beside rivals control connections are of several hosts
-        control = int(control_s.is_between(captured["data_s"], counted_s, closed="right").sum())
-        counted["retransmits_pkts"] = max(counted["retransmits_pkts"] - control, 0)
-    measured: list[Download] = [{**captured, **counted}]
+    of_control = int(control_s.is_between(captured["data_s"], counted_s, closed="right").sum())
+    others = 0 if rivals else of_control  # with rivals, control connections are of several hosts
+    behind = _behind_pkts(first, again_s, captured, counted_s, others)
+    measured: list[Download] = [{**captured, **_counted(first, behind + others)}]
     sized = "size_bytes" in plan["flows"][0]  # then it may be whole before its time
     last_s = captured["data_s"] + plan["flows"][0]["duration_s"] if sized else captured["end_s"]
     up_delay_s, hosts = idle_up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
@@ -54,7 +53,8 @@ def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[D
         own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
         extent = _traced(flow, request, own["acks"], data_s, up_delay_s, last_s)
         again_s, until_s = own["retransmits"]["t_s"], min(extent["end_s"], last_s)
-        found: Download = {**extent, **_counted(record, again_s, counted_s, until_s)}
+        behind = int(((again_s > until_s) & (again_s <= counted_s)).sum())
+        found: Download = {**extent, **_counted(record, behind)}
         if starved or hosts.count(request["sender"]) > 1:  # the host's count is from its first data on, and of all
             found["retransmits_pkts"] = int(again_s.is_between(data_s, min(counted_s, until_s)).sum())
         measured.append(found)
@@ -168,9 +168,18 @@ def _download(flow: int, data_s: float, end_s: float, received_bytes: int) -> Ex
     }
 
 
-def _counted(record: DownloadRecord, again_s: pl.Series, counted_s: float, end_s: float) -> Counted:
-    """Return what the node counted until `counted_s`, without what came behind the end; and iperf3's own figures."""
-    behind = int(((again_s > end_s) & (again_s <= counted_s)).sum())
+def _behind_pkts(record: DownloadRecord, again_s: pl.Series, found: Extent, counted_s: float, others: int) -> int:
+    """Return how many segments were sent again behind the end, and counted: of a size, until iperf3 noticed its end.
+
+    The trace has buffers, of one segment or more: behind the end as many as in all that was counted.
+    """
+    counted = again_s.is_between(found["data_s"], counted_s, closed="right")
+    segments = max(((record["retransmits_pkts"] or 0) - others) / max(int(counted.sum()), 1), 1.0)
+    return round(segments * int((counted & (again_s > found["end_s"])).sum()))
+
+
+def _counted(record: DownloadRecord, behind: int) -> Counted:
+    """Return what the node counted, without what is not of the download's time; and iperf3's own figures."""
     pkts = record["retransmits_pkts"]
     return {"retransmits_pkts": None if pkts is None else max(pkts - behind, 0), "iperf3": _iperf3(record)}
 

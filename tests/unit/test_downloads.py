@@ -140,6 +140,16 @@ def test_what_was_sent_again_behind_the_end_of_a_size_counts_no_more_than_its_by
     assert found["retransmits_pkts"] == (again_s <= found["end_s"]).sum()
 
 
+@pytest.mark.parametrize("segments", [1, 2, 5])
+def test_buffers_of_several_segments_behind_the_end_of_a_size_are_none_of_its_own(segments: int) -> None:
+    plan = PLAN | {"flows": [PLAN["flows"][0] | {"size_bytes": 150_000}]}
+    node: Any = copy.deepcopy(NODE)
+    node["downloads"][0]["retransmits_pkts"] = segments * TABLES["retransmits"].filter(flow=1).height
+    (found,) = downloads.measure(plan, node, TABLES)
+    within = (TABLES["retransmits"].filter(flow=1)["t_s"] <= found["end_s"]).sum()
+    assert found["retransmits_pkts"] == segments * within
+
+
 def test_what_the_control_connection_sent_again_is_not_of_the_download() -> None:
     """It talks while the download's queue is full: iperf3's own time ends a little earlier than the download's."""
     (whole,) = measured = downloads.measure(PLAN, NODE, TABLES)
