@@ -99,7 +99,7 @@ def _late_ms(plan: Plan) -> float:
 
 
 def _delay(plan: Plan, probe: Probed) -> Check:
-    """Every probe of the idle path but those that its queue held to reorder them.
+    """Every probe of the idle path but those that its queue held to reorder them; of one that it copied, the first.
 
     Where capacity is granted, one may wait for its grant: as long as a frame. No probe is early.
     """
@@ -108,10 +108,11 @@ def _delay(plan: Plan, probe: Probed) -> Check:
     late_ms = (_late_ms(plan) if plan.get("clock") == "real" else exact_ms) + probe["grant_ms"]
     part = {"down": "bottleneck", "up": "bottleneck-up"}[probe["way"]]
     child = next((shape["spec"].get("child") or {} for shape in plan["shapes"] if shape["part"] == part), {})
+    came_us = dict(reversed(probe["arrived"]))  # a second one waits until the first has crossed
 
     def worst_ms(ahead: int) -> float | None:
         held = _held(child, ahead, probe["count"])
-        on_time = (delay_us / 1e3 for number, delay_us in probe["arrived"] if number not in held)
+        on_time = (delay_us / 1e3 for number, delay_us in came_us.items() if number not in held)
         return max(on_time, key=lambda got: abs(got - target), default=None)
 
     found = [got for got in map(worst_ms, range(AHEAD_PKTS + 1)) if got is not None]

@@ -132,6 +132,14 @@ def test_a_probe_that_a_queue_held_by_its_number_is_not_late(
     assert checked(plan, node, tables)["one-way delay down, worst probe"]["ok"] is is_ok
 
 
+@pytest.mark.parametrize(("order", "is_ok"), [((0, 520), True), ((520, 0), False), ((520, 520), False)])
+def test_of_a_probe_that_a_queue_copied_the_first_is_on_time(order: tuple[int, int], is_ok: bool) -> None:
+    plan, node, tables = parts()
+    number, on_time_us = node["probes"][0]["arrived"][3]
+    node["probes"][0]["arrived"][3:4] = [[number, on_time_us + late_us] for late_us in order]
+    assert checked(plan, node, tables)["one-way delay down, worst probe"]["ok"] is is_ok
+
+
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 @pytest.mark.parametrize(
     ("delay_ms", "got_us", "is_ok"),
