@@ -8,11 +8,11 @@ from lab_bpf import prepare
 from lab_bpf.way import BPF
 from lab_try.module.build import OwnModule
 from lab_try.module.source import OwnSource
+from passed_modules import passed
 
 from lab.schema.cca import load_ccas
 from lab.senders.ways import prepared
 from tests.unbuilt import virtual
-from tests.unit.test_own_senders import passed
 
 
 def test_search_as_bpf_has_the_module_that_is_built_for_its_kernel(

@@ -4,26 +4,11 @@
 from pathlib import Path
 
 import pytest
-from lab_try.module.build import OwnModule
-from lab_try.module.builder import Sandboxed
-from lab_try.module.source import read_source
-from lab_try.module.tree import Tree
-from lab_try.node.smoke import Flow, Smoke
-from lab_try.senders import Passed, own_senders
+from lab_try.senders import own_senders
+from passed_modules import passed
 
 from lab.base.errors import UserError
 from lab.schema.cca import load_ccas
-
-TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
-FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
-
-
-def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content or str(path))
-    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
-    smoke = Smoke(algorithms={name: [FLOW] for name in algorithms}, needs_ecn=[], parameters={}, leaks=[])
-    return Passed(module, params, smoke)
 
 
 def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_path: Path) -> None:
