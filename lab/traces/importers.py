@@ -73,10 +73,13 @@ def detect(path: Path) -> Importer:
     if found:
         names = ", ".join(f"{one.name} ({one.reads})" for one in found)
         raise UserError(f"{path}: format: must be given with --format, because several fit: {names}")
-    resembled = [name for formats in _packages() for name in formats.resembled(Head(path))]
-    near = " or ".join(resembled) or "none"
     remedy = "give --format, or name the file's columns with --format columns ('lab traces formats' lists all)"
-    raise UserError(f"{path}: format: must be one that the lab recognises; it resembles {near}: {remedy}")
+    raise UserError(f"{path}: format: must be one that the lab recognises; it resembles {resembled(path)}: {remedy}")
+
+
+def resembled(path: Path) -> str:
+    """Return the formats that a file which fits none resembles; UserError of a file that is known to be another's."""
+    return " or ".join(name for formats in _packages() for name in formats.resembled(Head(path))) or "none"
 
 
 def fitting(path: Path) -> list[Importer]:

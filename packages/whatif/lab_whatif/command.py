@@ -65,7 +65,7 @@ class Request:
             raise field_error(COMMAND_LINE, "cca", self.cca, "used with --was, the sender that the capture shows")
         if self.pacing not in PACINGS:
             raise field_error(COMMAND_LINE, "pacing", self.pacing, " or ".join(PACINGS))
-        require_senders(self.was)
+        require_senders(self.was, "was")
         require_senders(self.cca)
         if self.folder.exists() and not (self.folder / files.EVIDENCE).is_file() and any(self.folder.iterdir()):
             raise field_error(COMMAND_LINE, "out", self.folder, "a new folder, or one that this command wrote")

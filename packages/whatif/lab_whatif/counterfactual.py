@@ -13,7 +13,7 @@ from lab.schema.cca import load_senders
 from lab_whatif.infer import Inferred
 from lab_whatif.measures import MARKS_MB, STEP_S, Measures
 from lab_whatif.replay import Emulated
-from lab_whatif.verdict import Compared, marks
+from lab_whatif.verdict import DIFFERING, Compared, marks
 
 BEYOND = 1.10  # times the recorded bytes, in spans whose capacity is not known
 SMALL = 0.02  # of all bytes: less changes no number
@@ -116,7 +116,7 @@ class Case:
         if name != "exit":
             return
         if any(row.answer == "CANNOT TELL" for row in rows):
-            yield f"the original's own exit cannot be compared: {rows[0].reason or 'the links differ'}"
+            yield f"the original's own exit cannot be compared: {rows[0].reason or DIFFERING}"
         exits_s = [each.exit_s for each in self.other if each.exit_s is not None]
         if not all(self._is_known(each) for each in exits_s):
             yield f"its exit after {min(exits_s):.1f} s lies where the capacity is not known"

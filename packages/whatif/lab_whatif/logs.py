@@ -38,11 +38,11 @@ def is_capture(file: File) -> bool:
 
 def read(file: File) -> Recording:
     """Read a log; UserError where its format carries too little."""
-    importer = importers.detect(file)
-    if importer.name not in (*PER_ACK, *COARSE):
+    name = " or ".join(one.name for one in importers.fitting(file)) or f"none, near {importers.resembled(file)}"
+    if name not in (*PER_ACK, *COARSE):
         rule = f"a capture, or one of {', '.join((*PER_ACK, *COARSE))}: a recording of rates shows no sender"
-        raise field_error(file, "format", importer.name, rule)
-    return importers.read(file, importer.name)
+        raise field_error(file, "format", name, rule)
+    return importers.read(file, name)
 
 
 def inferred_of(file: File, found: Recording) -> Inferred:

@@ -13,6 +13,7 @@ Answer = Literal["FITS", "DOES NOT FIT", "CANNOT TELL"]
 TIME_PCT, RTT_PCT, RTT_P90_PCT, FIRST_LOSS_PCT, EXIT_PCT = 5.0, 5.0, 15.0, 2.0, 5.0
 LOST_LEAST, LOST_MOST = 0.67, 1.5
 ESTIMATE_PCT = 5.0  # between the exit that the flight shows and the kernel's own, in the replay
+DIFFERING = "the answer differs between the links"
 MUST = ("bytes", "RTT")  # and the largest mark: a link on which one of them differs answers nothing
 
 
@@ -120,5 +121,5 @@ def together(links: list[list[Compared]]) -> list[Compared]:
     for each in zip(*links, strict=True):
         answers = {row.answer for row in each}
         first = each[0]
-        rows.append(first if len(answers) == 1 else first._replace(answer="CANNOT TELL", reason="the links differ"))
+        rows.append(first if len(answers) == 1 else first._replace(answer="CANNOT TELL", reason=DIFFERING))
     return rows

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_whatif.counterfactual import Case
+from lab_whatif.counterfactual import Case, Range
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
 from lab_whatif.link import CODEL_BYTES, UNDER_CODEL, VARIANTS, Variant, profile, rates, written
 from lab_whatif.measures import measured
-from lab_whatif.page import picture
+from lab_whatif.page import picture, write_page
 from lab_whatif.path import Down
 from lab_whatif.queue import buffer_of
 from lab_whatif.replay import Emulated
@@ -93,7 +93,7 @@ def test_round_trips_that_are_wrong_in_some_steps_are_said_to_be_that_and_what_c
     shown = io.StringIO()
     show_tables(compared, [], Console(file=shown, width=80))
     assert [text for text in shown.getvalue().splitlines() if ":" in text] == [
-        "1 MB, 5 MB: the links differ",
+        "1 MB, 5 MB: the answer differs between the links",
         "20 MB: neither has it",
     ]
 
@@ -101,6 +101,21 @@ def test_round_trips_that_are_wrong_in_some_steps_are_said_to_be_that_and_what_c
 def test_what_was_recorded_and_what_was_replayed_differ_without_colours_too(found: Inferred) -> None:
     drawn = picture(found, measured(found), {"cubic, replayed": [measured(found)]})
     assert drawn.count("stroke-dasharray") == 3  # in both panels and the key
+
+
+def test_the_page_names_its_question_escapes_a_files_name_and_has_the_style_of_the_labs_pages(
+    tmp_path: Path, found: Inferred
+) -> None:
+    recorded = measured(found)
+    compared, refused = compare(recorded, emulated(found)), Range("bbr", "5 MB", "s", 1.0, None, None, "why")
+    for ranges, question in (([], "the original, replayed on its link"), ([refused], "what other senders would have")):
+        named = replace(found, name="<b>.pcap")
+        write_page(tmp_path, ["A sentence."], named, recorded, {"cubic": [recorded]}, compared, ranges, ["assumed"])
+        page = (tmp_path / "whatif.html").read_text()
+        assert f"<h1>&lt;b&gt;.pcap: {question}" in page
+        assert ("<td>why</td>" in page, "<b>" in page) == (bool(ranges), False)
+        assert page.count("prefers-color-scheme: dark") > 1
+        assert '<div class="plate"' in page
 
 
 def reasons(found: Inferred, other: Emulated) -> dict[str, str]:

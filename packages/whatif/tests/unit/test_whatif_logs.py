@@ -143,8 +143,12 @@ def test_readings_are_refused_for_other_senders(tmp_path: Path) -> None:
     assert "left out with readings of tcp_info" in str(result.exception)
 
 
-def test_a_recording_without_a_sender_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [("17787 29.4\n17787.2 35.9\n17787.4 0\n", "zhuge"), ("# Readme\n\nSome words.\n", "none, near columns")],
+)
+def test_what_shows_no_sender_is_refused_by_what_it_is(tmp_path: Path, text: str, form: str) -> None:
     file = tmp_path / "rate.log"
-    file.write_text("17787 29.4\n17787.2 35.9\n17787.4 0\n")
-    with pytest.raises(UserError, match="format=zhuge: must be a capture, or one of ack-log, qlog, ndt7, ss"):
+    file.write_text(text)
+    with pytest.raises(UserError, match=f"format={form}: must be a capture, or one of ack-log, qlog, ndt7, ss"):
         logs.read(file)
