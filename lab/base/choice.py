@@ -8,7 +8,8 @@ from pathlib import Path
 from lab.base.errors import field_error
 
 USUAL_CCAS = "search,cubic"  # over a profile, where none are named
-MOST_NAMES = 5  # in a refusal
+MOST_NAMES = 5  # in a refusal, of more than ALL_NAMES
+ALL_NAMES = 8
 MOST_CHARS = 100  # of a wrong name: to compare a longer one takes time
 
 
@@ -28,8 +29,9 @@ def suggested(name: str, known: Collection[str]) -> str:
     """Return a question with the names that are near; without one the first names, and how many more there are."""
     if close := near(name, known):
         return f"did you mean {' or '.join(filter(None, (', '.join(close[:-1]), close[-1])))}?"
-    more = len(known) - MOST_NAMES
-    return ", ".join(list(known)[:MOST_NAMES]) + (f", and {more} more" if more > 0 else "")
+    if len(known) <= ALL_NAMES:
+        return ", ".join(known)
+    return ", ".join(list(known)[:MOST_NAMES]) + f", and {len(known) - MOST_NAMES} more"
 
 
 def one_of(name: str, known: Collection[str]) -> str:

@@ -17,17 +17,17 @@ kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and
 
 @app.command()
 def report(
-    folder: Annotated[Path | None, typer.Argument(help="A run's folder; default: the latest run of geo.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(help="A run's folder, or a scenario for its latest run; default: geo.")
+    ] = None,
     forms: FigureForms = None,
     verbose: Verbose = False,
 ) -> None:
     """Show a stored run's answer, and write its tables, figures and page.
 
-    Example: `lab report results/geo/latest --format pdf`
+    Example: `lab report geo --format pdf`
     """
-    from lab.base import paths
-
-    run = require_run(folder or paths.results() / "geo" / "latest")
+    run = require_run(folder or "geo")
     from lab.commands.report import forms_of
     from lab.commands.report import report as write
 

@@ -24,7 +24,7 @@ from lab.commands.cli_options import (
     resumed_command,
     run_options,
 )
-from lab.commands.known import require_link, require_links, require_scenarios, require_senders
+from lab.commands.known import require_link, require_links, require_run, require_scenarios, require_senders
 from lab.kernel.versions import DEFAULT
 
 app = typer.Typer()
@@ -99,16 +99,16 @@ def run(
 
 @app.command()
 def log(
-    run: Annotated[Path, typer.Argument(help="A run's folder, such as results/geo/latest.")],
+    run: Annotated[Path, typer.Argument(help="A run's folder, or a scenario for its latest run.")],
     trial: Annotated[str, typer.Argument(help="A trial, such as cubic-001.")],
 ) -> None:
     """Show what the kernel of a trial printed, also of a trial without a result.
 
-    Example: `lab log results/geo/latest cubic-001`
+    Example: `lab log geo cubic-001`
     """
     from lab.tables.kernel_log import read_log
 
-    console.write_text(read_log(run, trial).removesuffix("\n") + "\n")
+    console.write_text(read_log(require_run(run), trial).removesuffix("\n") + "\n")
 
 
 @app.command()

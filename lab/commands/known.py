@@ -2,8 +2,10 @@
 """Names of a command line, refused before a command loads what it needs: that takes a second, this no time."""
 
 from collections.abc import Iterable
+from os.path import isfile
 from pathlib import Path
 
+from lab.base import paths
 from lab.base.choice import choose, names
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_file
@@ -13,7 +15,11 @@ def require_scenarios(given: Iterable[str | None]) -> None:
     """Refuse a scenario that is none; a path is read later."""
     for name in given:
         if name is not None and Path(name).suffix != ".yml":
-            choose("scenario", name, scenario_files(), COMMAND_LINE, "scenario")
+            known = scenario_files()
+            if name not in known and name in profile_files():
+                rule = f"a scenario: 'lab run --profile {name}' runs this link without one"
+                raise field_error(COMMAND_LINE, "scenario", name, rule)
+            choose("scenario", name, known, COMMAND_LINE, "scenario")
 
 
 def require_link(profile: str | None, topology: str | None) -> None:
@@ -24,8 +30,8 @@ def require_link(profile: str | None, topology: str | None) -> None:
         topology_file(topology, COMMAND_LINE)
 
 
-def require_senders(text: str | None) -> None:
-    """Refuse a sender that is none, of names with commas between them."""
+def require_senders(text: str | None, field: str = "cca") -> None:
+    """Refuse a sender that is none, of names with commas between them that an option or argument gave."""
     given = names(text) if text else []
     others = [name for name in given if ":" not in name and not name.endswith(".yml")]  # those are of files, read later
     if others := [name for name in others if name not in kernel_senders()]:
@@ -33,8 +39,8 @@ def require_senders(text: str | None) -> None:
 
         for name in others:
             if name.endswith(".c"):
-                raise field_error(COMMAND_LINE, "cca", name, "a sender's name: 'lab try FILE.c' runs your own module")
-            choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, "cca")
+                raise field_error(COMMAND_LINE, field, name, "a sender's name: 'lab try FILE.c' runs your own module")
+            choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, field)
 
 
 def require_links(text: str | None) -> None:
@@ -45,8 +51,10 @@ def require_links(text: str | None) -> None:
         links(names(text))
 
 
-def require_run(folder: Path) -> Path:
-    """Return the folder of a run; UserError of another one."""
-    if not (folder / "run.json").is_file():
-        raise UserError(f"{folder}: must be a run's folder, with run.json")
-    return folder
+def require_run(run: Path | str, option: str = "") -> Path:
+    """Return a run's folder, which a user names by its path, or by a scenario for its latest run; else UserError."""
+    for folder in (named / under for named in (Path(run), paths.results() / run) for under in ("", "latest")):
+        if isfile(folder / "run.json"):  # noqa: PTH113 - Path.is_file() raises where a name is too long
+            return folder
+    rule = f"a run's folder, or a scenario with a run in {paths.results()}"
+    raise UserError(f"{option}{str(run)[:200]}: must be {rule}")

@@ -166,7 +166,11 @@ def load_profile(name: str, named_in: str) -> Profile:
 
 def read_profile(file: Path) -> Profile:
     """Read a profile from a file, with the fields of the profile that it extends."""
-    profile = parse(Profile, _extended(file, read_yaml(file)), file)
+    content = read_yaml(file)
+    if isinstance(content, dict) and "question" in content and "down" not in content:
+        rule = f"left out of a link: 'lab run {shown(file)}' runs a scenario"
+        raise field_error(shown(file), "question", "...", rule)
+    profile = parse(Profile, _extended(file, content), file)
     profile._file = file
     return profile
 

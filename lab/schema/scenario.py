@@ -244,6 +244,9 @@ def _known(name: str, file: str, field: str) -> Path:
 def _read(file: Path) -> Scenario:
     """Read one file; a counterfactual inherits the fields that it does not change from its base."""
     content = read_yaml(file)
+    if isinstance(content, dict) and "down" in content and "question" not in content:
+        rule = f"left out of a scenario: 'lab run --profile {shown(file)}' runs a link without one"
+        raise field_error(shown(file), "down", "...", rule)
     base_name = content.get("counterfactual_of") if isinstance(content, dict) else None
     if base_name is None:
         return parse(Scenario, content, file)

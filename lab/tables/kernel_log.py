@@ -54,8 +54,6 @@ def read_log(run: Path, trial: str) -> str:
     """Return the log of a trial, with a result or without; UserError where none is stored."""
     if not trial or "/" in trial or trial.startswith("."):
         raise field_error(COMMAND_LINE, "trial", trial, "a trial's name, such as cubic-001")
-    if not run.is_dir():
-        raise UserError(f"{run}: must be a run's folder, such as results/geo/latest")
     for file in (run / FAILED / f"{trial}.log.zst", run / "trials" / trial / STORED):
         if file.exists():
             return printed(file)

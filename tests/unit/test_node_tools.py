@@ -181,11 +181,6 @@ def test_what_is_no_trials_name_is_refused(trial: Path, name: str) -> None:
         read_log(trial.parent.parent, name)
 
 
-def test_the_log_of_a_run_that_is_not_there_is_refused_by_the_runs_name(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=f"^{tmp_path / 'latest'}: must be a run's folder, such as results/geo/latest$"):
-        read_log(tmp_path / "latest", "cubic-001")
-
-
 def test_a_trial_without_a_log_is_refused_with_the_names_of_those_that_have_one(trial: Path) -> None:
     kept(trial, AFTER)
     with pytest.raises(UserError, match=r"must be one with a stored log: did you mean cubic-001[?]$"):

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from lab.base import paths
 from lab.base.choice import choose, suggested
 from lab.base.errors import UserError
 from lab.base.named_files import kernel_senders
 from lab.base.paths import REPO
+from lab.commands.known import require_run
 from lab.runs.experiment import load_experiment, specification, try_link
 from lab.runs.link_kinds import KINDS
 from lab.schema.cca import load_ccas
 from tests.command import scenario_file
+from tests.stored_run import store_run
 
 HEAVY = ("polars", "scipy", "matplotlib", "numpy")
 PROGRAM = f"""
@@ -33,7 +36,8 @@ main()
         ("Cubci", ("bbr", "cubic"), "did you mean cubic?"),
         ("x", ("a", "b"), "a, b"),
         ("x" * 10**6, ("a", "b"), "a, b"),
-        ("x", tuple("abcdefg"), "a, b, c, d, e, and 2 more"),
+        ("x", tuple("abcdefgh"), "a, b, c, d, e, f, g, h"),
+        ("x", tuple("abcdefghi"), "a, b, c, d, e, and 4 more"),
         ("", ("a", "b"), "a, b"),
         ("path", [f"path{number}" for number in range(9)], "did you mean path8, path7, path6, path5 or path4?"),
     ],
@@ -83,6 +87,10 @@ def test_a_wrong_name_is_refused_before_anything_heavy_is_loaded(words: str) -> 
         ("--profile agree --cca cubic,cubic", "ccas=['cubic', 'cubic']: must be a list that names each sender once"),
         ("--profile geo-viasat --cca ,", "cca=: must be a known sender of lab/cca.yml or a package: "),
         ("geo --profile geo-viasat --cca cubic", "profile=geo-viasat: must be left out with a scenario (geo)"),
+        (
+            "geo-viasat",
+            "scenario=geo-viasat: must be a scenario: 'lab run --profile geo-viasat' runs this link without",
+        ),
         ("geo --cca cubic", "cca=cubic: must be used with --profile, not with a scenario"),
         ("geo --topology path", "topology=path: must be used with --profile, not with a scenario"),
         ("--profile geo-viasat --cca cubic --topology ring", "topology=ring: must be a known topology: "),
@@ -91,6 +99,45 @@ def test_a_wrong_name_is_refused_before_anything_heavy_is_loaded(words: str) -> 
 )
 def test_a_mistake_is_one_line(refusal: Callable[..., str], words: str, line: str) -> None:
     assert refusal("run", *words.split()).startswith(f"command line: {line}")
+
+
+def test_a_link_and_a_scenario_that_are_taken_for_each_other_are_named_with_the_command_that_runs_them(
+    refusal: Callable[..., str],
+) -> None:
+    link, scenario = paths.PROFILES / "agree.yml", paths.SCENARIOS / "geo.yml"
+    wrong = (
+        "trace-profiles/agree.yml: down=...: must be left out of a scenario: 'lab run --profile trace-profiles/agree"
+    )
+    assert refusal("run", str(link)).startswith(wrong)
+    wrong = "lab/scenarios/geo.yml: question=...: must be left out of a link: 'lab run lab/scenarios/geo.yml' runs a"
+    assert refusal("run", "--profile", str(scenario)).startswith(wrong)
+
+
+def test_a_run_is_named_by_its_folder_by_that_above_it_or_by_its_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    run = store_run(tmp_path, 1, senders=("cubic",))
+    (run.parent / "latest").symlink_to(run.name)
+    for name in (run, f"geo/{run.name}", "geo", run.parent):
+        assert require_run(name).resolve() == run
+    for wrong in ("mars", tmp_path, "x" * 5000):
+        with pytest.raises(UserError, match=f"^--run={str(wrong)[:200]}: must be a run's folder, or a scenario with a"):
+            require_run(wrong, "--run=")
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ("try own.c --against nosuch", "against"),
+        ("whatif my.pcap --was nosuch", "was"),
+        ("break nosuch", "sender"),
+    ],
+)
+def test_a_wrong_sender_is_refused_under_the_name_of_its_option(
+    refusal: Callable[..., str], words: str, field: str
+) -> None:
+    assert refusal(*words.split()).startswith(f"command line: {field}=nosuch: must be a known sender of lab/cca.yml")
 
 
 def test_make_passes_a_link_on() -> None:

@@ -31,7 +31,7 @@ def require_known(names: Sequence[str]) -> None:
         if "," in name:
             raise field_error("command line", "sender", name, "one sender, or one path")
         if not is_file(name):
-            require_senders(name)
+            require_senders(name, "sender")
         elif name.endswith(".yml"):
             rule = "a sender's name, a C file or its folder: stacks of your own run in lab try"
             raise field_error("command line", "sender", name, rule)

@@ -11,6 +11,7 @@ from lab_formats.named import find
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.commands.known import require_run
 from lab.evaluation import sweep
 from lab.evaluation.compare.measures import BY_NAME
 from lab.figures.page_figure import Given, PageFigure
@@ -23,7 +24,7 @@ from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded
 from lab_papers.evaluation.spectrum import spectrum
 from lab_papers.figures.replayed import Replayed, replayed
 from lab_papers.figures.sensitivity import JUDGES
-from lab_papers.fullest import LATEST, stored
+from lab_papers.fullest import stored
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.summary import one_a_link
 from lab_papers.paper_sheet import footnote
@@ -42,7 +43,7 @@ class Sources:
     def runs(self) -> list[Stored]:
         """Return the runs that the user names; without a name, the fullest run of each link."""
         if self.names:
-            return [Stored.of(Run(run_folder(name))) for name in self.names]
+            return [Stored.of(Run(require_run(name, "--run="))) for name in self.names]
         return in_order(one_a_link(stored(paths.results())[0]))
 
     def one(self) -> Stored:
@@ -61,14 +62,6 @@ def drawings(figure: PageFigure, sources: Sources, footer: bool) -> Iterator[tup
             if footer and of_link:
                 footnote(drawing.figure, of_link)
             yield name, replace(drawing, provenance=of_link)
-
-
-def run_folder(name: str) -> Path:
-    """Return the folder of a run that a user names: a path, or a scenario of results/ for its latest run."""
-    for folder in (Path(name), paths.results() / name, paths.results() / name / LATEST):
-        if (folder / "run.json").is_file():
-            return folder
-    raise UserError(f"--run={name[:200]}: must be a run's folder, or a scenario with a run in {paths.results()}")
 
 
 def _run(figure: PageFigure, sources: Sources) -> Found:
@@ -105,7 +98,7 @@ def _map(figure: PageFigure, sources: Sources) -> Found:
         raise UserError(f"{paths.results()}/evaluation: must have sensitivity.parquet: run `lab evaluate`")
     scenarios = sources.names or table["scenario"].unique(maintain_order=True).to_list()
     for scenario in scenarios:
-        run = Stored.of(Run(run_folder(scenario)))
+        run = Stored.of(Run(require_run(scenario, "--run=")))
         for kind in table["map"].unique(maintain_order=True):
             for judge in JUDGES:
                 drawing = figure.draw(table, kind, judge, run.name, run.link)
@@ -140,7 +133,7 @@ def _require_one(table: pl.DataFrame, file: Path) -> None:
 
 def _downloads(figure: PageFigure, sources: Sources) -> Found:
     name, *recordings = sources.names or [SCENARIO]
-    run = Run(run_folder(name))
+    run = Run(require_run(name, "--run="))
     drawing = figure.draw(compare_recorded(run.path, recordings or fetched()))
     yield figure.name, drawing, provenance(run.meta["profile"])
 

@@ -73,7 +73,7 @@ def try_(
 
     A stack of your own over UDP, which is built already: `lab try ./mystack.yml --quick`
     """
-    require_senders(against)
+    require_senders(against, "against")
     require_links(links)
     from lab.commands.compare import CompareOptions
     from lab_try.command import TryRequest, try_own

@@ -11,7 +11,7 @@ import pytest
 from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.recorded.comparison import SCENARIO
 from lab_papers.figures.sensitivity import JUDGES
-from lab_papers.paper import Sources, drawings, run_folder
+from lab_papers.paper import Sources, drawings
 from matplotlib.figure import Figure
 
 from lab.base.errors import UserError
@@ -167,13 +167,3 @@ def test_what_has_nothing_to_draw_makes_no_file() -> None:
 def test_a_figure_that_states_not_what_it_is_drawn_from_is_refused() -> None:
     with pytest.raises(UserError, match="line: of=None: must be"):
         Drawn(None).of("geo")
-
-
-def test_a_run_is_named_by_its_scenario_or_by_its_folder(results: Path, tmp_path: Path) -> None:
-    assert run_folder("geo") == results / "geo" / "latest"
-    own = store_run(tmp_path, 1, senders=("cubic",))
-    assert run_folder(str(own)) == own
-    latest = (results / "geo" / "latest").resolve()
-    assert run_folder(f"geo/{latest.name}") == latest
-    with pytest.raises(UserError, match="--run=mars: must be a run's folder, or a scenario with a run"):
-        run_folder("mars")
