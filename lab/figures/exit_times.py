@@ -55,8 +55,8 @@ def draw(stored: Stored) -> Drawing:
     senders = [Sender.from_stanza(stanza) for stanza in stored.ccas]
     shares = "; ".join(f"{sender.label}: {', '.join(_counts(true.filter(cca=sender.name)))}" for sender in senders)
     caption = (
-        "When each trial left slow start: one row per trial, with a symbol where the sender left. Left of the dark "
-        "zone the bottleneck's queue did not yet stay filled (early); in the hatched one something was lost or marked "
+        "When each trial left slow start: one row per trial, with a symbol where the sender left. Up to the first "
+        "line the bottleneck's queue did not yet stay filled (early); in the hatched zone something was lost or marked "
         "(late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from lab.base.errors import UserError
+from lab.base.format import counted
 from lab.base.processes import processors
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
@@ -61,7 +62,7 @@ def make_course(request: MakeRequest) -> Iterator[str]:
         raise UserError(f"{request.out}: must be a new or empty folder")
     request.out.mkdir(parents=True, exist_ok=True)
     count = sum(1 for _ in cut.make(request.out, held, students))
-    yield f"{request.out / cut.STUDENTS}: {count} folders of {len(held)} assignments"
+    yield f"{request.out / cut.STUDENTS}: {counted(count, 'folder')} of {counted(len(held), 'assignment')}"
     if students:
         cut.write_seeds(request.out / cut.SEEDS, cut.seeds_table(held, students, key))
         yield f"{request.out / cut.SEEDS}: {'public and hidden' if key else 'public'} seeds: for the teacher only"

@@ -88,7 +88,7 @@ def answer(request: Request, console: Console) -> None:
     )
     count, count_links = len(every) * len(senders) * request.trials, len({pairing.link.name for pairing in every})
     on = "one link" if count_links == 1 else f"{count_links} links"
-    say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {on}")
+    say(console, f"{count} trials: {', '.join(senders)} beside each other and alone, on {on}")
     found, left_out = _run(request, every, senders, console)
     rows = table(found)
     write_whole(request.folder / TABLE, to_csv(rows, float_precision=6))
