@@ -14,7 +14,7 @@ from lab.base.named_files import kernel_senders, profile_files, scenario_files, 
 def require_scenarios(given: Iterable[str | None]) -> None:
     """Refuse a scenario that is none; a path is read later."""
     for name in given:
-        if name is not None and Path(name).suffix != ".yml":
+        if name is not None and not _is_file(name, "scenario"):
             known = scenario_files()
             if name not in known and name in profile_files():
                 rule = f"a scenario: 'lab run --profile {name}' runs this link without one"
@@ -22,9 +22,16 @@ def require_scenarios(given: Iterable[str | None]) -> None:
             choose("scenario", name, known, COMMAND_LINE, "scenario")
 
 
+def _is_file(name: str, field: str) -> bool:
+    """Return whether a name is that of a file, which is read later."""
+    if Path(name).suffix == ".yaml":
+        raise field_error(COMMAND_LINE, field, name, "a name, or a file that ends in .yml")
+    return Path(name).suffix == ".yml"
+
+
 def require_link(profile: str | None, topology: str | None) -> None:
     """Refuse a profile and a topology that are none; a path is read later."""
-    if profile is not None and Path(profile).suffix != ".yml":
+    if profile is not None and not _is_file(profile, "profile"):
         choose("profile of trace-profiles/", profile, profile_files(), COMMAND_LINE, "profile")
     if topology is not None:
         topology_file(topology, COMMAND_LINE)

@@ -2,16 +2,18 @@
 """Read a user's YAML into a model, or refuse it in one line."""
 
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
+from lab.base.choice import near, suggested
 from lab.base.errors import Faults, UserError, field_error
 from lab.base.named_files import shown
 from lab.base.plain_file import MEGABYTE, read_plain
@@ -81,7 +83,7 @@ def parse(model: type[Model], content: Any, file: Path, *within: str) -> Model:
     try:
         return model.model_validate(content)
     except ValidationError as errors:
-        raise Faults(_refusal(file, error, *within) for _, error in _one_each(content, errors)) from None
+        raise Faults(_refusal(model, file, error, *within) for _, error in _one_each(content, errors)) from None
 
 
 def faults_of(model: type[BaseModel], content: Any, file: Path) -> tuple[list[UserError], Any]:
@@ -98,7 +100,7 @@ def faults_of(model: type[BaseModel], content: Any, file: Path) -> tuple[list[Us
                 model.model_validate(rest)
             except ValidationError:
                 rest = None
-        return [_refusal(file, error) for _, error in found], rest
+        return [_refusal(model, file, error) for _, error in found], rest
     return [], content
 
 
@@ -149,14 +151,33 @@ def nested(errors: ValidationError) -> PydanticCustomError:
     return PydanticCustomError("nested", "{inner}", {"inner": inner})
 
 
-def _refusal(file: Path, error: Any, *within: str) -> UserError:
+def _refusal(model: type[BaseModel], file: Path, error: Any, *within: str) -> UserError:
     if error["type"] == "nested":
         inner = error["ctx"]["inner"]
         error = {**inner, "loc": (*error["loc"], *inner["loc"])}
     place = (*within, *error["loc"])
     field = ".".join(str(part) for part in place if not str(part).startswith(UNNAMED)) or "content"
     value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)
-    return field_error(shown(file), field, value, rule_of(error))
+    return field_error(shown(file), field, value, rule_of(error) + _near(model, error))
+
+
+def _near(model: type[BaseModel], error: Any) -> str:
+    """Return a question with the fields that are spelt like one that is none, of the models at its place."""
+    *above, name = error["loc"] if error["type"] == "extra_forbidden" else ("",)
+    here = {model}
+    for part in above:
+        if fields := [one.model_fields[part] for one in here if part in one.model_fields]:
+            here = {below for field in fields for below in _models(field.annotation)}
+    known = sorted({field for one in here for field in one.model_fields if field[:1] == str(name)[:1]})
+    return f": {suggested(str(name), known)}" if near(str(name), known) else ""
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that a field may have."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def rule_of(error: Any) -> str:

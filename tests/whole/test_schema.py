@@ -54,6 +54,11 @@ def test_everything_in_the_checkout_loads_and_a_scenario_may_be_a_file_anywhere(
         ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
         ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, dumbbell-4, "),
         ({"flavour": 1}, "mine.yml: flavour=1: must be left out: it is not a field"),
+        ({"duration": 5}, "mine.yml: duration=5: must be left out: it is not a field: did you mean duration_s?"),
+        (
+            {"rivals": [{"cca": "bbr", "starts_s": 1}]},
+            "rivals.0.starts_s=1: must be left out: it is not a field: did you mean start_s?",
+        ),
         ({"duration_s": "long"}, "mine.yml: duration_s=long: must be a valid integer"),
         ({"mtu_bytes": 575}, "mine.yml: mtu_bytes=575: must be greater than or equal to 576"),
         ({"mtu_bytes": 1501}, "mine.yml: mtu_bytes=1501: must be at most 1500, the MTU of topology path"),

@@ -56,7 +56,9 @@ def test_bounds_that_are_empty_are_refused(tmp_path: Path) -> None:
 
 
 def test_unknown_bounds_name_those_that_are_known() -> None:
-    with pytest.raises(UserError, match="must be one of access-lossless, access, geo, handover, uplink, and 1 more"):
+    with pytest.raises(
+        UserError, match="must be one of access-lossless, access, geo, handover, uplink, wifi, or a path"
+    ):
         load_bounds("satellite")
 
 
