@@ -14,6 +14,8 @@ HEAD = """# Commands
 error that a user can cause is one line, with exit status 2. Ctrl-C ends with 130, SIGTERM with
 143, a closed terminal with 129; what was stored by then is whole.
 """
+HELP = "* `--help`: Show this message and exit.\n"
+NO_OPTIONS = "**Options**:\n\n\n"
 
 
 def page() -> str:
@@ -21,5 +23,15 @@ def page() -> str:
     command = typer.main.get_command(app)
     assert isinstance(command, TyperGroup)
     del command.commands["cca"]  # the older name of `lab senders`
+    command.epilog = None  # it names this page
+    _show_whole_sentences(command)
     text = get_docs_for_click(obj=command, ctx=click.Context(command, info_name="lab"), name="lab")
-    return HEAD + text.partition("\n")[2]
+    return HEAD + text.partition("\n")[2].replace(HELP, "").replace(NO_OPTIONS, "")
+
+
+def _show_whole_sentences(group: TyperGroup) -> None:
+    """Let lists of commands have each one's first sentence, which click cuts after 45 characters."""
+    for each in group.commands.values():
+        each.short_help = (each.help or "").partition("\n\n")[0].replace("\n", " ")
+        if isinstance(each, TyperGroup):
+            _show_whole_sentences(each)

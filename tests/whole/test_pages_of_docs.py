@@ -54,7 +54,7 @@ def test_every_link_of_a_page_read_as_markdown_leads_to_a_file() -> None:
     assert dead == []
 
 
-def test_every_command_is_in_the_reference_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_is_in_the_reference_with_its_options_and_a_whole_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     page = _generator("commands", monkeypatch).page()
     group = get_command(app)
     assert isinstance(group, Grouped)
@@ -62,6 +62,7 @@ def test_every_command_is_in_the_reference_with_its_options(monkeypatch: pytest.
     assert {name for name in names if f"## `lab {name}`\n" not in page} == {"cca"}  # older name of senders
     assert "same" in names
     assert "* `--resume`: Continue the last unfinished run." in page
+    assert [line for line in page.splitlines() if re.fullmatch(r"\* `.*\.\.\.", line)] == []
 
 
 def test_measurements_are_shown_with_commit_command_and_unit(monkeypatch: pytest.MonkeyPatch) -> None:
