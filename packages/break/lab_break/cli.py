@@ -14,7 +14,9 @@ def break_(
     measure: Annotated[
         str, typer.Option(help="early, early-own, late, throughput, queueing, harm, or differs (with --against).")
     ] = "early",
-    bounds: Annotated[str, typer.Option(help="access, access-lossless, wifi, geo, or a .yml file.")] = "access",
+    bounds: Annotated[
+        str, typer.Option(help="access, access-lossless, handover, uplink, wifi, geo, or a .yml file.")
+    ] = "access",
     budget: Annotated[int, typer.Option(help="Most trials of the search.")] = 500,
     rivals: Annotated[
         str, typer.Option(help="Senders that must do better on the link, with commas between them.")

@@ -106,6 +106,8 @@ def _map(figure: PageFigure, sources: Sources) -> Found:
 
 
 def _sweep(figure: PageFigure, sources: Sources) -> Found:
+    if not sources.names:
+        raise UserError("--run=nothing: must be the folder of a sweep, such as results/sweeps/geo/<time>")
     for name in sources.names:
         table = sweep.read(Path(name))
         _require_one(table, Path(name) / sweep.FILE)

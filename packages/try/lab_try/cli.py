@@ -23,9 +23,11 @@ def try_(
         list[str] | None, typer.Option(help="A parameter of the module, such as gain=3; may be repeated.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One trial on the main kinds of link, no reports.")] = False,
-    trials: Annotated[int | None, typer.Option(help="Most trials of each sender on each link.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="Most trials of each sender on each link; default: 12, with --quick 1.")
+    ] = None,
     duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the links.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the links' draws; default: 18.")] = None,
     budget: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
     sanitize: Annotated[
         bool,

@@ -95,6 +95,8 @@ def test_a_figure_of_one_run_is_refused_for_none_and_for_two() -> None:
     for names in ((), ("geo", "leo")):
         with pytest.raises(UserError, match="must be one run for this figure"):
             Drawn(Given.RUN).of(*names)
+    with pytest.raises(UserError, match="--run=nothing: must be the folder of a sweep, such as results/sweeps/geo/"):
+        Drawn(Given.SWEEP).of()
 
 
 def test_a_figure_of_runs_has_the_named_ones_in_their_order_else_the_fullest_of_each_link(results: Path) -> None:
