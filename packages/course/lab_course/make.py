@@ -22,6 +22,7 @@ EVERYBODY = "everybody"  # the folder without a student's name
 STUDENTS, PUBLIC_PART, SEEDS, LAB = "students", "course", "seeds.csv", "search-lab.tar.gz"
 GRADER, GRADER_FILES = "grader", COURSE / "grader"
 MOST_STUDENTS = 5000
+HEADINGS = ("id", "sid", "student", "student_id", "name", "email", "username", "login")  # of a CSV's first column
 
 
 def read_students(file: Path) -> list[str]:
@@ -33,6 +34,8 @@ def read_students(file: Path) -> list[str]:
     except UnicodeDecodeError:
         raise UserError(f"{file}: must be UTF-8 text, one student's ID per line") from None
     rows = [(number, row[0].strip()) for number, row in enumerate(csv.reader(io.StringIO(text)), 1) if row]
+    if rows and rows[0][1].lower() in HEADINGS:
+        raise field_error(f"{file}:{rows[0][0]}", "student", rows[0][1], "an ID: leave out the line of headings")
     found = [require_id(name, f"{file}:{number}") for number, name in rows if name and not name.startswith("#")]
     twice = next((name for name in found if found.count(name) > 1), None)
     if twice:

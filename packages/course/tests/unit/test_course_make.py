@@ -63,6 +63,7 @@ def test_a_grader_holds_the_teachers_part_and_no_key(tmp_path: Path) -> None:
     [
         ("s1\ns1\n", "student=s1: must be given once"),
         ("../x\n", r"ids:1: student=\.\./x: must be letters"),
+        ("\nID,Name\ns1,Ada\n", "ids:2: student=ID: must be an ID: leave out the line of headings"),
         ("# nobody\n", "students=0: must be 1 to 5000"),
     ],
 )
