@@ -3,19 +3,12 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from lab.report.template import own_style
+from lab.report.template import render
 from lab_course.forms.plain import points
 from lab_course.grade import Grade
 
 
 def page(grade: Grade) -> str:
     """Return the page; whatever a student wrote is text there."""
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.get_template("page.html.j2")
     title = grade.assignment.content.title
-    return template.render(style=own_style("page.css"), grade=grade, title=title, points=points)
+    return render("grade.html.j2", Path(__file__).parent, grade=grade, title=title, points=points)

@@ -277,9 +277,12 @@ def test_a_reason_that_several_checks_share_is_stated_once(tmp_path: Path) -> No
     assert again.marks.reason == 'As in "The answer".'
 
 
-def test_the_page_begins_with_a_table_of_all_checks_that_leads_to_each(tmp_path: Path, small: Assignment) -> None:
+def test_the_page_begins_with_a_table_of_all_checks_that_leads_to_each_and_has_figures_for_dark_screens(
+    tmp_path: Path, small: Assignment
+) -> None:
     text = page(graded(handed_in(tmp_path / "a", own__c="", answers__yml=right("s1")), small))
     assert '<a href="#answer">The answer</a></th><td>10</td><td>10</td>' in text
+    assert ".plate { background: #16181c; }" in text
 
 
 def test_the_folder_of_a_class_is_no_submission(tmp_path: Path) -> None:
