@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of one cell: the checks of a case on a sender, and the window, threshold and round trip of its trial."""
 
+import re
 from html import escape
 
 import numpy as np
@@ -38,8 +39,8 @@ def cell_page(verdict: Verdict) -> str:
     )
     parts = [
         f"<h1>{escape(case.title)}</h1>",
-        f"<p>{escape(verdict.sender)}: {MARKS[verdict.outcome]}. {escape(verdict.reason)}</p>",
-        *([f"<p><b>Known, a fault of the {known.fault}.</b> {escape(known.text)}</p>"] if known else []),
+        f"<p>{escape(verdict.sender)}: {MARKS[verdict.outcome]}: {escape(verdict.reason)}</p>",
+        *([f"<p><b>Known, a fault of the {known.fault}.</b> {marked(known)}</p>"] if known else []),
         f"<p>{escape(case.rule)} ({case.keyword}). Dashed lines: events.</p>",
         f"<ul>{checks}</ul><div class=plate>{drawn(verdict.view)}</div><p><a href={PAGE}>All cases</a></p>",
     ]
@@ -51,12 +52,17 @@ def known_of(verdict: Verdict) -> Finding | None:
     return finding(verdict.sender, verdict.case.name) if verdict.outcome == "failed" else None
 
 
+def marked(known: Finding) -> str:
+    """Return what is known as HTML: what stands between backticks is code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(known.text))
+
+
 def drawn(view: View) -> str:
     """Draw window, threshold and round trip of a trial over time."""
     figure, (above, below) = panels(2, HEIGHT_IN)
     above.plot(view.t_s, view.cwnd_pkts, drawstyle="steps-post", label="window")
     finite = np.where(np.isfinite(view.ssthresh_pkts), view.ssthresh_pkts, np.nan)
-    above.plot(view.t_s, finite, drawstyle="steps-post", color=VERMILION, label="threshold")
+    above.plot(view.t_s, finite, drawstyle="steps-post", color=VERMILION, linestyle=":", label="threshold")
     below.plot(view.t_s, view.srtt_ms)
     for axis in (above, below):
         for t_s in view.events_s:

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from lab.base.plain_file import write_whole
-from lab_conform.cell_page import MARKS, PAGE, cell_page, file_of, html, known_of
+from lab_conform.cell_page import MARKS, PAGE, cell_page, file_of, html, known_of, marked
 from lab_conform.verdict import Verdict
 
 Rows = dict[str, dict[str, Verdict]]  # by case, then by sender
@@ -70,7 +70,7 @@ def _failures(found: list[Verdict]) -> str:
 
 def _why(verdict: Verdict) -> str:
     known = known_of(verdict)
-    return f"known, {known.fault}: {escape(known.text)}" if known else escape(verdict.reason)
+    return f"known, {known.fault}: {marked(known)}" if known else escape(verdict.reason)
 
 
 def _matrix(suite: str, found: list[Verdict], senders: list[str]) -> Iterator[str]:

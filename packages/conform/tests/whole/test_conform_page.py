@@ -19,6 +19,7 @@ def page(tmp_path: Path) -> str:
     found = [
         _verdict("rfc5681-6928/timeout-least", "cubic", "failed", "334 < 1000"),
         _verdict("rfc5681-6928/halving", "cubic", "failed", "0.9 <of> it"),
+        _verdict("rfc5681-6928/limited-transmit", "cubic", "failed", "1 < 2"),
         _verdict("rfc9438/decrease-factor", "cubic", "passed"),
         _verdict("rfc9406/jitter", "cubic", "not applicable", "cubic does not state it"),
     ]
@@ -27,12 +28,13 @@ def page(tmp_path: Path) -> str:
 
 
 def test_it_begins_with_the_answer_for_each_sender(page: str) -> None:
-    assert "<b>cubic</b>: 1 of 3 cases that apply passed, 2 failed, 1 of them known." in page
+    assert "<b>cubic</b>: 1 of 4 cases that apply passed, 3 failed, 2 of them known." in page
 
 
 def test_failures_stand_before_the_tables_with_what_is_known_or_the_reason(page: str) -> None:
     failed = page.split("<h2>What failed</h2>")[1].split("<h2 id")[0]
     assert "known, sender: the least timeout is 200 ms" in failed
+    assert "with <code>net.ipv4.tcp_tso_win_divisor=100</code>, which" in failed
     assert "0.9 &lt;of&gt; it" in failed
 
 

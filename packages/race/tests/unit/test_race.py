@@ -86,6 +86,7 @@ def test_the_page_has_a_matrix_of_each_link_and_start_with_its_numbers() -> None
     page = render(rows, ["search", "cubic"], ["invalid: <script>"])
     assert "25 %" in page
     assert "&lt;script&gt;" in page
+    assert f'<h2 id="matrix-1">{late.title}</h2>\n<div class="scroll"' in page  # a title that no narrow table cuts
 
 
 def test_a_sentence_states_what_each_loses() -> None:
