@@ -5,6 +5,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.format import AT_LEAST
@@ -53,7 +54,11 @@ def read(text: str) -> Expectation:
     link, measure, sign, right = parts.groups()
     if measure not in BY_NAME:
         raise field_error(COMMAND_LINE, "expect", text, f"of a measure: {', '.join(BY_NAME)}")
-    return Expectation(text.strip(), link, BY_NAME[measure], sign, _number(right))
+    value = _number(right)
+    if isinstance(value, float) and not (0 <= value <= 1 if BY_NAME[measure].binary else isfinite(value)):
+        rule = "of a share from 0 to 1, not in percent" if BY_NAME[measure].binary else RULE
+        raise field_error(COMMAND_LINE, "expect", text, rule)
+    return Expectation(text.strip(), link, BY_NAME[measure], sign, value)
 
 
 def _number(text: str) -> str | float:

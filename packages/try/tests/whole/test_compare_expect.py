@@ -31,6 +31,11 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
         ("geo: speed >= cubic", "of a measure: chokepoint, "),
         ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
         ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
+        ("geo: chokepoint <= 50", "of a share from 0 to 1"),
+        ("geo: rule >= -0.1", "of a share from 0 to 1"),
+        ("geo: chokepoint >= nan", "of a share from 0 to 1"),
+        ("geo: throughput < inf", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: throughput >= nan", '"LINK: MEASURE OPERATOR SENDER"'),
     ],
 )
 def test_what_cannot_be_expected_is_refused_before_anything_runs(compared: Compared, text: str, rule: str) -> None:
