@@ -17,6 +17,7 @@ from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
 from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
+from lab.schema.cca import cca_names
 from lab_conform.case import Case, chosen
 from lab_conform.cell_page import PAGE
 from lab_conform.junit import junit
@@ -44,6 +45,15 @@ class Request:
     def names(self) -> list[str]:
         """Return the senders that are named."""
         return [name.strip() for name in self.sender.split(",") if name.strip()]
+
+    @property
+    def own(self) -> list[str]:
+        """Return those that are sources; a known sender's name is none, also where a folder here has it."""
+        return [
+            name
+            for name in self.names
+            if Path(name).suffix in SOURCES or (name not in cca_names() and Path(name).is_dir())
+        ]
 
     @property
     def folder(self) -> Path:
@@ -79,15 +89,15 @@ def run(request: Request, console: Console) -> list[Verdict]:
 
 
 def _verdicts(request: Request, cases: list[Case], console: Console) -> list[Verdict]:
-    own = [Path(name) for name in request.names if Path(name).suffix in SOURCES or Path(name).is_dir()]
-    known = [name for name in request.names if Path(name) not in own]
+    own = request.own
+    known = [name for name in request.names if name not in own]
     if not request.names or len({*request.names}) < len(request.names):
         raise field_error("command line", "sender", request.sender, "senders with commas between them, each named once")
     require_senders(",".join(known) or None)
     virtual = prepare(Recipe(), console)
     senders = known_senders(known) if known else {}
     if own:
-        brought, virtual = own_senders_of(TryRequest(tuple(own)), virtual, console)
+        brought, virtual = own_senders_of(TryRequest(tuple(map(Path, own))), virtual, console)
         senders = brought | senders
     subjects = [subject(cca, cases) for cca in senders.values()]
     pairs = [(case, each) for case in cases for each in subjects]

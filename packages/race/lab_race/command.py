@@ -13,6 +13,7 @@ from rich.console import Console
 from lab.base import paths
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.plain_file import write_whole
+from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare, prepared
 from lab.commands.progress import TrialBar
@@ -66,6 +67,7 @@ class Request:
 
     def senders(self) -> dict[str, Cca]:
         """Return the senders that are named."""
+        require_senders(self.cca)
         names = [name.strip() for name in self.cca.split(",")]
         senders = {name: load_cca(name, COMMAND_LINE, "cca") for name in names}
         if len(senders) < len(names):

@@ -234,6 +234,13 @@ def test_a_record_names_the_rule_and_each_check(view: View) -> None:
     ]
 
 
+def test_a_known_sender_is_no_folder_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("cubic", "mine"):
+        (tmp_path / name).mkdir()
+    assert Request("cubic,mine,reno,./cubic,a.c").own == ["mine", "./cubic", "a.c"]
+
+
 def test_a_file_in_no_folder_is_refused_before_any_trial(tmp_path: Path) -> None:
     request = Request("cubic", json=tmp_path / "nosuch" / "x.json")
     with pytest.raises(UserError, match=r"x\.json: must be in a folder that can be written"):

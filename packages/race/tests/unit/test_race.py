@@ -102,6 +102,7 @@ def test_a_sentence_states_what_each_loses() -> None:
         ({"cca": "search,search"}, "command line: cca=search,search: must be senders that are named once"),
         ({"cca": ","}, "command line: cca=: must be a known sender of lab/cca.yml or a package"),
         ({"cca": "serch"}, "command line: cca=serch: must be a known sender of lab/cca.yml or a package: did you"),
+        ({"cca": "search,my.c"}, "command line: cca=my.c: must be a sender's name: 'lab try FILE.c' runs your own"),
         ({"starts": "0,0"}, "command line: starts=0,0: must be different numbers of seconds with commas"),
         ({"starts": "-1"}, "command line: starts=-1: must be different numbers of seconds with commas"),
         ({"starts": "soon"}, "command line: starts=soon: must be different numbers of seconds with commas"),
