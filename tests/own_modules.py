@@ -83,6 +83,8 @@ SLEEPS_LATE = (
 )
 
 NULL = "*(volatile int *)8 = 1;"
+STATE = "struct state {\n\tchar bytes[200];\n};\n"
+LARGE = "has 200 bytes: must have at most 104 bytes"
 # What a build refuses, and in which line.
 UNBUILDABLE = {
     "not C": ("this is not C\n", r"own\.c:1:1: error: unknown type name 'this'"),
@@ -101,6 +103,40 @@ UNBUILDABLE = {
             init="hook",
         ),
         r"own\.c:11:\d+: error: struct state has 200 bytes: must have at most 104 bytes",
+    ),
+    "200 bytes by a variable that is set later": (
+        source(code=STATE + start("struct state *s;\n\n\ts = inet_csk_ca(sk);\n\ts->bytes[0] = 1;"), init="hook"),
+        rf"own\.c:13:\d+: error: struct state {LARGE}",
+    ),
+    "200 bytes by a cast": (
+        source(
+            code=f"{STATE}#define OF(sk) ((struct state *)inet_csk_ca(sk))\n" + start("OF(sk)->bytes[0] = 1;"),
+            init="hook",
+        ),
+        rf"own\.c:9:\d+: error: struct state {LARGE}",
+    ),
+    "200 bytes by a function": (
+        source(
+            code=f"{STATE}static struct state *of(struct sock *sk)\n{{\n\treturn inet_csk_ca(sk);\n}}\n"
+            + start("of(sk)->bytes[0] = 1;"),
+            init="hook",
+        ),
+        rf"own\.c:9:\d+: error: struct state {LARGE}",
+    ),
+    "200 bytes by the socket's own field": (
+        source(
+            code=STATE + start("struct state *s = (void *)inet_csk(sk)->icsk_ca_priv;\n\n\ts->bytes[0] = 1;"),
+            init="hook",
+        ),
+        rf"own\.c:11:\d+: error: struct state {LARGE}",
+    ),
+    "200 bytes of a type": (
+        source(
+            code="typedef struct {\n\tchar bytes[200];\n} state_t;\n"
+            + start("state_t *s = inet_csk_ca(sk);\n\n\ts->bytes[0] = 1;"),
+            init="hook",
+        ),
+        rf"own\.c:11:\d+: error: struct state_t {LARGE}",
     ),
     "cong_control of before Linux 6.10": (
         source(

@@ -24,7 +24,10 @@ HERE = Path(__file__).parent
 MODULE, DEBUG, FACTS, SYMBOLS = "own.ko", "own.debug.ko", "own.json", "own.symbols"
 MADE, STRIPPED = "*.ko", ".stripped"  # no file of a source begins with a dot
 DUMP_BYTES, SYMBOLS_BYTES = 64 << 20, 16 << 20
-ITS_STRUCTS = "readelf --debug-dump=info ./*.ko | grep -E '<[0-9a-f]+>: Abbrev|DW_AT_(name|byte_size)'"
+ITS_STRUCTS = (  # tags, names and sizes; a struct without a name has that of a typedef
+    "readelf --debug-dump=info ./*.ko | "
+    "awk '/>: Abbrev/ { named = /DW_TAG_typedef/ } />: Abbrev|DW_AT_(name|byte_size)/ || named && /DW_AT_type/'"
+)
 
 
 @dataclass(frozen=True)
