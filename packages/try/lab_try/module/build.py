@@ -68,7 +68,7 @@ def build_own(source: OwnSource, tree: Tree) -> OwnModule:
                 _build(source, tree, draft)
     use(folder)
     facts = json.loads((folder / FACTS).read_text())
-    warnings = tuple(line.replace(PLACE, str(source.folder)) for line in facts["warnings"])
+    warnings = (*source.notes, *(line.replace(PLACE, str(source.folder)) for line in facts["warnings"]))
     return OwnModule(source, tree, folder, facts["name"], tuple(facts["depends"]), tuple(facts["parameters"]), warnings)
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,8 @@ OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules
 PLAIN_NAME = re.compile(r"[\w+-][\w+.-]{0,49}(?<!\.mod)\.c")
 MODULES = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*((?:[^\n\\]|\\\n)*)", re.MULTILINE)
 OBJECT = re.compile(r"[\w+-]+(?=\.o(?:\s|$))")
+REMARK = re.compile(r"(?<!\\)#[^\n]*")  # of make
+FLAGS = re.compile(rb"^[ \t]*(?:ccflags-|CFLAGS_|EXTRA_CFLAGS)", re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
 PLACES = re.compile(rb"^((?:[ \t]|/\*[^*\n]*\*/)*)(?:#|%:)(?:[ \t]|/\*[^*\n]*\*/)*(?:line\b|\d)[^\n]*", re.MULTILINE)
@@ -31,6 +34,7 @@ class OwnSource:
     folder: Path
     name: str  # of the sender, unless its module registers another one
     files: dict[str, bytes]
+    notes: tuple[str, ...] = ()  # on what is not used, one line each
 
     @property
     def digest(self) -> str:
@@ -58,7 +62,7 @@ def read_source(path: Path) -> OwnSource:
     if path.suffix != ".c":
         raise field_error(COMMAND_LINE, "source", path, "a .c file, or a folder with a Kbuild")
     kbuild = _kbuild(path.name)
-    return OwnSource(path, path.parent, name, {**_with_includes(path), "Kbuild": kbuild})
+    return OwnSource(path, path.parent, name, {**_with_includes(path), "Kbuild": kbuild}, (*_unused_flags(path),))
 
 
 def read_sources(path: Path) -> list[OwnSource]:
@@ -66,7 +70,8 @@ def read_sources(path: Path) -> list[OwnSource]:
     whole = read_source(path)
     file = next(name for name in KBUILDS if name in whole.files)
     kbuild = whole.files[file]
-    modules = [*dict.fromkeys(OBJECT.findall(" ".join(MODULES.findall(kbuild.decode(errors="replace")))))]
+    rules = REMARK.sub("", kbuild.decode(errors="replace"))
+    modules = [*dict.fromkeys(OBJECT.findall(" ".join(MODULES.findall(rules))))]
     for module in modules:
         name = f"{module}.c"
         if name in whole.files and not COMMENT.sub("", whole.files[name].decode(errors="replace")).strip():
@@ -90,6 +95,14 @@ def _kbuild(file: str) -> bytes:
     stem = file.removesuffix(".c")
     module = stem.replace(".", "_")  # the kernel makes a C name of it
     return f"obj-m := {module}.o\n{f'{module}-y := {stem}.o{chr(10)}' * (module != stem)}".encode()
+
+
+def _unused_flags(path: Path) -> Iterator[str]:
+    """Yield a line for each file of make beside a C file that has flags: a C file alone is built without them."""
+    for file in (path.parent / name for name in KBUILDS):
+        with suppress(UserError):
+            if FLAGS.search(_read(file, {})):
+                yield f"{file}: warning: its flags are for the folder: {path.name} alone is built without them"
 
 
 def _with_includes(path: Path) -> dict[str, bytes]:
@@ -120,7 +133,7 @@ def _folder_files(top: Path, folder: Path, depth: int = 1) -> Iterator[tuple[str
 
 
 def _with_kbuild(path: Path, files: dict[str, bytes]) -> dict[str, bytes]:
-    """Require a Kbuild; the only C file of a folder without one is the module."""
+    """Require a Kbuild; the only C file of a folder without obj-m is the module, with the flags that are given."""
     size = sum(map(len, files.values()))
     if len(files) > MOST_FILES or size > MOST_BYTES:
         rule = f"at most {MOST_FILES} files of {MOST_BYTES} bytes in all"
@@ -130,7 +143,9 @@ def _with_kbuild(path: Path, files: dict[str, bytes]) -> dict[str, bytes]:
     sources = [name for name in files if name.endswith(".c") and "/" not in name]
     if len(sources) != 1:
         raise field_error(path, "Kbuild", "", "a file with obj-m, since the folder does not hold just one .c file")
-    return {**files, "Kbuild": _kbuild(sources[0])}
+    given = next((name for name in KBUILDS if name in files), "")
+    rules = files[given] + b"\n" if FLAGS.search(files.get(given, b"")) else b""
+    return {**files, given if rules else "Kbuild": rules + _kbuild(sources[0])}
 
 
 def _read(file: Path, others: dict[str, bytes]) -> bytes:

@@ -118,6 +118,28 @@ def test_each_module_of_a_kbuild_is_a_source_of_its_own(tmp_path: Path) -> None:
     assert len({each.digest for each in found}) == 3
 
 
+def test_a_remark_of_make_names_no_module(tmp_path: Path) -> None:
+    file(tmp_path, "Kbuild", "obj-m := my.o # and not old.o\n# obj-m += other.o\n")
+    assert len(read_sources(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "kbuild"),
+    [
+        ("obj-$(CONFIG_MY) += my.o\nccflags-y := -DGAIN=3\n", "Makefile"),
+        ("all:\n\tcc my.c\n", "Kbuild"),  # none of the kernel's
+    ],
+)
+def test_flags_are_those_of_the_folder(tmp_path: Path, rules: str, kbuild: str) -> None:
+    alone = file(tmp_path, "my.c", "int x;\n")
+    makefile = file(tmp_path, "Makefile", rules)
+    (found,) = read_sources(tmp_path)
+    used = rules + "\n" if kbuild == "Makefile" else ""
+    assert (found.files[kbuild].decode(), found.notes) == (f"{used}obj-m := my.o\n", ())
+    line = f"{makefile}: warning: its flags are for the folder: my.c alone is built without them"
+    assert read_source(alone).notes == ((line,) if used else ())
+
+
 def test_one_module_of_several_files_is_one_source(tmp_path: Path) -> None:
     file(tmp_path, "Kbuild", "obj-m += my.o\nmy-y := a.o b.o\n")
     file(tmp_path, "a.c")
@@ -265,6 +287,8 @@ def captured(name: str) -> list[Diagnostic]:
     [
         (("gain=3", "gain=4"), "command line: param gain=4: must be given once: it is 3 already"),
         (("gain=fast",), "command line: param gain=fast: must be a whole number"),
+        (("gain=1_0",), "command line: param gain=1_0: must be a whole number"),
+        (("gain= 3",), "command line: param gain= 3: must be a whole number"),
     ],
 )
 def test_a_parameter_is_one_whole_number(given: tuple[str, ...], line: str) -> None:
