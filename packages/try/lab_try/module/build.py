@@ -2,6 +2,7 @@
 """Build a user's own module in the builder's root, alone: it can read the kernel's tree and write its own folder."""
 
 import json
+import re
 import shutil
 import stat
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from lab.base.plain_file import copy_made
 from lab.base.remove import remove
 from lab.kernel.build import digest_of_files
 from lab_try.module.builder import INTERFACE, PLACE
-from lab_try.module.diagnostics import BuildError, read_diagnostics
+from lab_try.module.diagnostics import BuildError, Diagnostic, read_diagnostics
 from lab_try.module.source import OwnSource
 from lab_try.module.structs import oversized_state
 from lab_try.module.tree import Tree
@@ -96,7 +97,9 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
         "name": module.stem.replace("-", "_"),
         "depends": [name for name in depends.strip().split(",") if name],
         "parameters": [line.split(":")[0] for line in parameters.splitlines()],
-        "warnings": [each.line.replace(str(source.folder), PLACE) for each in diagnostics],
+        "warnings": [
+            each.line.replace(str(source.folder), PLACE) for each in [*diagnostics, *_reports(source, symbols)]
+        ],
     }
     (draft / FACTS).write_text(json.dumps(facts))
     (draft / SYMBOLS).write_text(symbols)
@@ -117,6 +120,14 @@ def _steps(tree: Tree) -> list[Step]:
         _shell("nm --format=sysv ./*.ko", SYMBOLS_BYTES),
         _shell(f"strip --strip-debug -o {STRIPPED} ./*.ko"),
     ]
+
+
+def _reports(source: OwnSource, symbols: str) -> list[Diagnostic]:
+    """Warn of a module that reports exits itself, and may leave out those by a loss."""
+    if "slow_start_left" not in symbols or re.search("slow_start_(reduced|cause)", symbols):
+        return []
+    message = "it may report no exit by a loss: it calls neither slow_start_reduced() nor slow_start_cause()"
+    return [Diagnostic(str(source.path), 0, 0, "warning", message)]
 
 
 def _shell(line: str, *most_bytes: int) -> Step:

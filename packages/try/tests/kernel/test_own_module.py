@@ -41,6 +41,7 @@ from tests.own_modules import (
     written,
 )
 
+BY_LOSS = "it calls neither slow_start_reduced() nor slow_start_cause()"
 FIELD = REPO / "tests/data/field/modules"
 
 
@@ -69,7 +70,9 @@ def test_a_module_is_named_by_what_it_registers_and_may_report_its_exits(
     long, _, _ = smoked(written(tmp_path, source()), kernel, world)["algorithms"]["own"]
     assert long["least_cwnd_pkts"] < 11 < 100 < long["most_cwnd_pkts"]
     file = written(tmp_path, REPORTING)
-    assert built(file, kernel).depends == ("tcp_slow_start",)
+    reporting = built(file, kernel)
+    assert reporting.depends == ("tcp_slow_start",)
+    assert reporting.warnings == (f"{file}: warning: it may report no exit by a loss: {BY_LOSS}",)
     assert list(smoked(file, kernel, world)["algorithms"]) == ["own"]
 
 
@@ -104,6 +107,15 @@ def test_a_flag_is_read_back_and_what_cannot_be_is_named(tmp_path: Path, kernel:
     assert smoked(file, kernel, world, fast=1)["parameters"] == {"fast": "Y"}
     with pytest.raises(SmokeError, match=r"secret: must be a readable parameter: module_param\(.., 0444\)"):
         smoked(file, kernel, world, secret=1)
+
+
+def test_a_parameter_that_the_module_itself_changes_is_refused(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    param = "static uint gain = 2;\nmodule_param(gain, uint, 0444);\n"
+    bounded = REGISTER.replace("return", "gain = min(gain, 4U);\n\treturn")
+    file = written(tmp_path, source(code=param, end=bounded + UNREGISTER + LICENCE))
+    assert smoked(file, kernel, world, gain=3)["parameters"] == {"gain": "3"}
+    with pytest.raises(SmokeError, match="gain=4: must be 9: the module itself changed it"):
+        smoked(file, kernel, world, gain=9)
 
 
 def test_warnings_of_the_compiler_name_the_users_file(tmp_path: Path, kernel: Kernel) -> None:
