@@ -57,7 +57,8 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
         except OSError:
             raise NodeError(f"module {name}: {key}: must be a readable parameter: module_param(.., 0444)") from None
         if not shown_as(got, value):
-            raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
+            reason = "the module itself changed it" if file else "it was loaded before: unload it"
+            raise NodeError(f"module {name}: {key}={got}: must be {value}: {reason}")
 
 
 def _require_same(name: str, params: Mapping[str, int | str]) -> None:

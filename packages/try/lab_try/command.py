@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab try`: build a user's own congestion control, test it for a second, and compare it with the lab's senders."""
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -211,10 +212,9 @@ def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
             raise field_error(COMMAND_LINE, "param", name, f"a parameter of the module: {', '.join(known) or 'none'}")
         if name in params:
             raise field_error(COMMAND_LINE, f"param {name}", value, f"given once: it is {params[name]} already")
-        try:
-            params[name] = int(value)
-        except ValueError:
-            raise field_error(COMMAND_LINE, f"param {name}", value, "a whole number") from None
+        if not re.fullmatch(r"-?[0-9]{1,20}", value):
+            raise field_error(COMMAND_LINE, f"param {name}", value, "a whole number")
+        params[name] = int(value)
     return params
 
 
