@@ -3,6 +3,8 @@
 
 import io
 import json
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -96,6 +98,21 @@ def test_a_file_of_no_expectation_or_in_no_folder_is_refused_before_any_trial(
 ) -> None:
     with pytest.raises(UserError, match=line):
         Expected(tuple(map(read, texts)), junit=tmp_path / folder / "found.xml")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("/dev/stdout")])
+def test_what_would_be_replaced_by_a_plain_file_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    file = tmp_path / "found"
+    make(file)
+    before = file.lstat()
+    with pytest.raises(UserError, match=r"json=.*/found: must be a plain file, no folder, link or device"):
+        Expected((read("geo: throughput > 0.5"),), json=file)
+    assert file.lstat() == before
+
+
+def test_one_file_for_both_forms_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"junit=.*: must be another file than that of --json"):
+        Expected((read("geo: throughput > 0.5"),), tmp_path / "found", tmp_path / "found")
 
 
 def test_all_that_hold_are_no_failure(compared: Compared) -> None:
