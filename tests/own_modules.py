@@ -146,6 +146,10 @@ UNBUILDABLE = {
         ),
         r"own\.c:\d+:\d+: error: .*incompatible pointer type.*const struct rate_sample \*rs\), since Linux 6\.10",
     ),
+    "floating point": (
+        acking("double share = tcp_snd_cwnd(tcp_sk(sk)) * 1.5;\n\n\ttcp_sk(sk)->snd_cwnd = (u32)share;"),
+        r"own\.c:9:\d+: error: SSE .* disabled .*no floating point",
+    ),
     "no licence": (
         source(end=REGISTER + UNREGISTER),
         r'own\.c: error: missing MODULE_LICENSE.*add MODULE_LICENSE\("GPL"\)',

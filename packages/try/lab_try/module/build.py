@@ -96,7 +96,7 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     facts = {
         "name": module.stem.replace("-", "_"),
         "depends": [name for name in depends.strip().split(",") if name],
-        "parameters": [line.split(":")[0] for line in parameters.splitlines()],
+        "parameters": [name for line in parameters.splitlines() if (name := line.split(":")[0]).isidentifier()],
         "warnings": [
             each.line.replace(str(source.folder), PLACE) for each in [*diagnostics, *_reports(source, symbols)]
         ],
@@ -110,8 +110,15 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
 
 
 def _steps(tree: Tree) -> list[Step]:
-    """Return what makes the module and describes it; its name is known only then."""
-    flags = [f"KCPPFLAGS=-I{INTERFACE}", "KCFLAGS=-g", f"KBUILD_EXTRA_SYMBOLS={INTERFACE}/Module.symvers"]
+    """Return what makes the module and describes it; its name is known only then.
+
+    The virtual kernel would take floating point, and no other kernel does.
+    """
+    flags = [
+        f"KCPPFLAGS=-I{INTERFACE}",
+        "KCFLAGS=-g -mgeneral-regs-only",
+        f"KBUILD_EXTRA_SYMBOLS={INTERFACE}/Module.symvers",
+    ]
     return [
         Step((*tree.make, f"M={PLACE}", *flags, "modules")),
         _shell(ITS_STRUCTS, DUMP_BYTES),

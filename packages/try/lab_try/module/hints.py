@@ -62,6 +62,10 @@ CHANGES = (
         'the kernel gives congestion control to modules of a GPL licence only: MODULE_LICENSE("GPL")',
     ),
     Change(
+        r'SSE \w+ .*disabled|x87 .*disabled|"__[a-z]+[sd]f\w*" .*undefined!',
+        "the kernel has no floating point: use whole numbers, such as thousandths",
+    ),
+    Change(
         r'"tcp_(?!register|unregister)\w+".*undefined!', "the kernel does not export this function to modules: copy it"
     ),
     Change(r"undefined!", "no module may use it: the kernel does not export it, or its file is missing in obj-m"),

@@ -95,8 +95,9 @@ def test_a_folder_is_built_by_its_kbuild(tmp_path: Path, kernel: Kernel, world: 
 
 
 def test_parameters_are_passed_and_read_back(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    meaning = 'MODULE_PARM_DESC(gain, "of growth\\nin thousandths");\n'
     param = "static uint gain = 2;\nmodule_param(gain, uint, 0444);\n"
-    file = written(tmp_path, source(code=param))
+    file = written(tmp_path, source(code=param + meaning))
     assert built(file, kernel).parameters == ("gain",)
     assert smoked(file, kernel, world, gain=3)["parameters"] == {"gain": "3"}
 
