@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from lab_try.module.build import build_own
@@ -15,6 +16,7 @@ from rich.console import Console
 from lab.backends.virtual import Virtual
 from lab.base.errors import field_error
 from lab.commands.known import require_senders
+from lab.commands.lines import say
 from lab.commands.prepare import built
 from lab.kernel.versions import DEFAULT, VERSIONS
 from lab.schema.cca import Cca, load_cca
@@ -43,6 +45,8 @@ def ready(names: Sequence[str], virtual: Virtual, console: Console) -> tuple[dic
     """Return the senders by the names that were given, and the virtual kernel with what they need."""
     files = [name for name in names if is_file(name)]
     tested = [_tested(Path(name), virtual) for name in files]
+    for line in chain(*(each.module.warnings for each in tested)):
+        say(console, line)
     own = dict(zip(files, own_senders(tested).items(), strict=True)) if tested else {}
     senders = {name: own[name][1] if name in own else load_cca(name, "command line", "sender") for name in names}
     virtual = replace(virtual, own_modules=module_files(each.module for each in tested))
