@@ -73,6 +73,7 @@ def _sender(name: str, one: Registered, look: Stanza) -> Cca:
         depends=list(module.depends),
         params=one.tested.params,
         sysctls=ECN if one.algorithm in one.tested.smoke["needs_ecn"] else {},
+        qdisc="fq" if module.source.paces else None,  # as for the lab's bbr
         reports_exit=REPORTS in module.depends,
         slow_start_exit=EXIT,
         exit_label=EXIT_LABEL,

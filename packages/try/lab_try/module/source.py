@@ -21,6 +21,7 @@ MODULES = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*((?:[^\n\\]|\\\n)*)", re.MU
 OBJECT = re.compile(r"[\w+-]+(?=\.o(?:\s|$))")
 REMARK = re.compile(r"(?<!\\)#[^\n]*")  # of make
 FLAGS = re.compile(rb"^[ \t]*(?:ccflags-|CFLAGS_|EXTRA_CFLAGS)", re.MULTILINE)
+PACES = re.compile(rb"SK_PACING_NEEDED|sk_pacing_rate\s*=[^=]|WRITE_ONCE\s*\([^,;]*sk_pacing_rate\s*,")
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
 PLACES = re.compile(rb"^((?:[ \t]|/\*[^*\n]*\*/)*)(?:#|%:)(?:[ \t]|/\*[^*\n]*\*/)*(?:line\b|\d)[^\n]*", re.MULTILINE)
@@ -43,6 +44,11 @@ class OwnSource:
         for name, content in sorted(self.files.items()):
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         return digest.hexdigest()[:16]
+
+    @property
+    def paces(self) -> bool:
+        """Return whether its code requests pacing of the socket."""
+        return any(PACES.search(content) for content in self.files.values())
 
     def built_file(self, name: str) -> bytes:
         """Return what is compiled: without #line, so that each complaint is about the file and line that have it."""

@@ -21,6 +21,20 @@ def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("code", "qdisc"),
+    [
+        ("cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);", load_ccas()["bbr"].qdisc),
+        ("sk->sk_pacing_rate = rate;", "fq"),
+        ("WRITE_ONCE(sk->sk_pacing_rate, rate);", "fq"),
+        ("if (sk->sk_pacing_rate == rate) rate = sk->sk_pacing_rate;", None),
+    ],
+)
+def test_a_sender_that_requests_pacing_has_the_qdisc_that_paces(tmp_path: Path, code: str, qdisc: str | None) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", content=code)]).values()
+    assert sender.qdisc == qdisc
+
+
+@pytest.mark.parametrize(
     ("modules", "names"),
     [
         ({"a.c": "my_cc", "b.c": "my_cc"}, {"my_cc_a", "my_cc_b"}),  # versions: by their files
