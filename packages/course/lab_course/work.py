@@ -14,6 +14,7 @@ from typing import Literal
 
 from lab_try.module.build import OwnModule
 from lab_try.module.source import OwnSource
+from lab_try.seen_exit import contradiction
 from lab_try.senders import Passed, own_senders
 
 from lab.base.errors import UserError, field_error
@@ -31,7 +32,6 @@ from lab_course.assignment import HIDDEN_PART, Assignment
 from lab_course.bench import Bench
 from lab_course.ran import Ran
 from lab_course.seeds import hidden_seed, public_seed
-from lab_course.seen import require_seen
 from lab_course.submission import Submission
 from lab_course.symbols import require_plain_source, require_symbols
 
@@ -124,8 +124,8 @@ class Work:
         if module and not ran.trial.valid:
             reason = InvalidTrial.of(cca.name, 1, ran.trial.meta["certificate"]).reason
             raise UserError(f"a trial: {reason}: must be valid: no points for a trial that the lab would leave out")
-        if module and ran.exit:
-            require_seen(ran.trial, ran.exit)
+        if module and (why := contradiction(ran.trial)):
+            raise UserError(f"{why}: no points for a record that they contradict")
         return ran
 
     def _own(self, passed: Passed, download: Download) -> Cca:

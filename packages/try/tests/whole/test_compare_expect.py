@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 import typer
 from lab_try.expect import judged, read, require_known
@@ -17,7 +18,14 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.stats import AtLeast
+from lab.evaluation.compare.growing import looks_of
+from lab.evaluation.compare.results import of_link
+from lab.judge.stored import Stored
+from lab.tables.stored_run import Run
 from tests.compared import Compared, store
+from tests.stored_run import rewrite
+
+FILLED_S = 1.1  # the queue is filled for good, and the window doubles once more
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +39,8 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
         ("geo chokepoint >= cubic", '"LINK: MEASURE OPERATOR SENDER"'),
         ("geo: chokepoint = cubic", '"LINK: MEASURE OPERATOR SENDER"'),
         ("geo: speed >= cubic", "of a measure: chokepoint, "),
+        ("geo: chokepoint <= 90", "compared with a share between 0 and 1: 0.9 are 90 %"),
+        ("geo: rule > nan", "compared with a share between 0 and 1"),
         ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
         ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
         ("geo: chokepoint <= 50", "of a share from 0 to 1"),
@@ -70,6 +80,43 @@ def test_of_an_object_that_never_came_only_a_longer_time_can_hold(compared: Comp
     for right, known in (("15", False), ("14", holds)):
         (row,) = judged([read(f"geo: object_20000000 {sign} {right}")], ["search"], [found])
         assert (row.holds, row.found) == (known, "search \N{GREATER-THAN OR EQUAL TO}14.5 s")
+
+
+def recorded(trial: Path, t_s: float | None) -> None:
+    """Give a trial the qdiscs of its path and another time of its exit, with the digests of both."""
+    shapes: list[tuple[str, dict[str, object]]] = [
+        ("bottleneck", {"kind": "bfifo"}),
+        ("delay-up", {"delay_us": 100_000}),
+    ]
+    applied = [
+        {"part": part, "node": "gateway", "dev": "eth1", "spec": spec, "steps": None, "got": {}}
+        for part, spec in shapes
+    ]
+    if t_s:
+        file = trial / "exits.parquet"
+        pl.read_parquet(file).with_columns(t_s=pl.lit(t_s)).write_parquet(file)
+    rewrite(trial / "trial.json", json.loads((trial / "trial.json").read_text()) | {"applied": applied})
+
+
+@pytest.mark.parametrize(
+    ("t_s", "found"),
+    [
+        (None, "search 100 %"),
+        (
+            FILLED_S,
+            f"search 80 %; 1 of its trials count for nothing: slow_start_left={FILLED_S:.2f} s: must be an exit",
+        ),
+    ],
+)
+def test_an_exit_that_its_packets_contradict_counts_for_nothing(tmp_path: Path, t_s: float | None, found: str) -> None:
+    comparison, (geo, _) = store(tmp_path, 5)
+    run = tmp_path / "compare-geo/20260101T000000Z"
+    for number in range(1, 6):
+        recorded(run / f"trials/search-{number:03d}", t_s if number == 2 else None)
+    found_again = of_link(geo.link, Stored.of(Run(run)), looks_of(comparison))
+    (row,) = judged([read("geo: chokepoint >= 0.9")], ["search"], [found_again])
+    assert row.holds == (t_s is None)
+    assert row.found.startswith(found)
 
 
 def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from statistics import geometric_mean
 
 from lab_course.assignment import sibling
 from lab_course.ran import Ran
-from lab_course.seen import flight_pkts, holds_pkts
 from lab_course.work import Download, Work
+from lab_try.seen_exit import flight_pkts, holds_pkts
 
 paired = sibling(__file__, "paired")
 FAR, MIDDLE, FAST = "far", "middle", "fast"  # of one length

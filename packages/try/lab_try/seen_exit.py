@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the exit that a student's module recorded is one that the packets show.
+"""Whether the exit that a module recorded is one that the packets show.
 
 The record is the module's own: it can write one at any time. What left the bottleneck and what reached the client was
-counted on other nodes, from which the exit is estimated (packages/quic). Two contradictions give no points:
+counted on other nodes, from which the exit is estimated (packages/quic). Two things contradict it:
 
 * The record is too early: from it on the flight still grows by more than a half. Slow start doubles it in a round; a
   sender that has left adds at most a half per round (RFC 9438, 4.2), and the estimate ends in the first rounds without
@@ -17,24 +17,21 @@ refused (docs/course/grading.md).
 
 from lab_quic.stack.packet_exit import Flight, Seen
 
-from lab.base.errors import UserError
-from lab.judge.slow_start import SlowStartExit
-from lab.runs.plan import HEADERS_BYTES
+from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
-from lab.tables.tcp_headers import ETHERNET_BYTES
 
 GROWN, SPARE_PKTS, MOST_ROUNDS = 1.5, 12, 8
-RULE = "must be an exit that the packets show: no points for a record that they contradict"
 
 
-def require_seen(trial: Trial, left: SlowStartExit) -> None:
-    """Refuse a record that the packets contradict."""
+def contradiction(trial: Trial) -> str | None:
+    """Return how the packets contradict the first exit on record; none where they do not, or there is no exit."""
+    if not (left := first_exit(trial.exits, FLOW)):
+        return None
     path = _path(trial)
     flight = Flight.of(trial.qdisc, trial.packets.filter(flow=FLOW), path)
     why = _grows_on(flight, left.t_s, path) or _stood_before(flight, left.t_s, path)
-    if why:
-        raise UserError(f"slow_start_left={left.t_s:.2f} s: {RULE}: {why}")
+    return f"slow_start_left={left.t_s:.2f} s: must be an exit that the packets show: {why}" if why else None
 
 
 def flight_pkts(trial: Trial, left: SlowStartExit) -> float:
@@ -52,8 +49,7 @@ def holds_pkts(trial: Trial) -> float:
 def _path(trial: Trial) -> Seen:
     applied = trial.meta["applied"]
     up_us = next(each["spec"]["delay_us"] for each in applied if each["part"] == "delay-up")
-    frame_bytes = trial.meta["mss_bytes"] + HEADERS_BYTES + ETHERNET_BYTES
-    return Seen.of(applied, trial.meta["base_rtt_ms"], up_us / 1e6, frame_bytes)
+    return Seen.of(applied, trial.meta["base_rtt_ms"], up_us / 1e6, trial.link.frame_bytes)
 
 
 def _peak_until(flight: Flight, t_s: float) -> float:

@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from lab_course.seen import MOST_ROUNDS, _grows_on, _stood_before
 from lab_quic.stack.packet_exit import Flight, Seen
+from lab_try.seen_exit import MOST_ROUNDS, _grows_on, _stood_before
 
 RTT_S, FRAME_BYTES, STEP_S = 0.1, 1514, 0.001
 PATH = Seen(RTT_S, RTT_S / 2, FRAME_BYTES)
