@@ -14,10 +14,10 @@ LEAST_CHARS = 60  # in fewer, rich leaves columns of a table out, and in none (C
 
 
 class PlainConsole(Console):
-    """A console that writes each control character of a text as an escape; its own styles and bars stay."""
+    """A console that writes control characters of a text as escapes, and its brackets as they are."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(highlight=False, **settings)
+        super().__init__(highlight=False, markup=False, **settings)
         if self.width < LEAST_CHARS:
             self.width = LEAST_CHARS
 

@@ -70,7 +70,7 @@ def check() -> None:
     """
     from lab.commands.inventory import check_all
 
-    say(console, "\n".join(check_all()))
+    say(console, *check_all())
 
 
 @app.command()

@@ -3,12 +3,15 @@
 
 from rich.console import Console
 
+from lab.base.plain_text import escaped
 
-def say(console: Console, text: str) -> None:
-    """Print sentences."""
-    console.print(text, soft_wrap=not console.is_terminal, markup=False)
+
+def say(console: Console, *lines: str) -> None:
+    """Print sentences, each on a line of its own whatever names it holds."""
+    for line in lines:
+        console.print(escaped(line), soft_wrap=not console.is_terminal, markup=False)
 
 
 def show_path(console: Console, name: str, path: object) -> None:
     """Print where something lies: a path is never broken, so that it can be copied."""
-    console.print(f"{name:9} {path}", soft_wrap=True, markup=False)
+    console.print(escaped(f"{name:9} {path}"), soft_wrap=True, markup=False)

@@ -140,7 +140,7 @@ def require_results(stored: OpenRun, console: Console) -> None:
         console.print(
             f"{trials_text(len(failures))} gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False
         )
-        say(console, "\n".join(failures))
+        say(console, *failures)
         others = "the others are" if Run(stored.folder).trials else "no trial is"
         say(console, f"{others} stored in {stored.folder}: go on with --resume")
         raise typer.Exit(1)

@@ -28,7 +28,7 @@ def merge(shards: Annotated[list[Path], typer.Argument(help="The folders of all 
         known[choose("package of the group lab.merge", kind, known, first / FILE, "kind")](found, console)
         return
     runs = joined(found)
-    say(console, "\n".join(map(str, runs)))
+    say(console, *map(str, runs))
     command = found[first]["command"]
     one_run = command[1:2] == ["run"] and not any(word.partition("=")[0] == "--vary" for word in command)
     drawing = f"'lab report {runs[0]}'" if one_run else f"'{shlex.join(command)}'"

@@ -21,7 +21,7 @@ def show(recording: Recording, name: str, out: Path | None, width: int) -> Itera
     for panel in panels(recording):
         yield ""
         yield from wrap(panel.in_words(), width)
-        yield drawn(panel, width)
+        yield from drawn(panel, width)
     yield ""
     yield from (line for note in recording.notes for line in wrap(note, width))
     yield from map(str, save(drawing.draw(recording, name).figure, stem(name, out, "show")))

@@ -136,7 +136,7 @@ def figure(
     from lab_papers.paper import Sources
 
     if name is None:
-        say(console, "\n".join(lines()))
+        say(console, *lines())
         return
     kernel = find()
     sources = Sources(run or [], kernel.replay_library if kernel else None)
@@ -187,7 +187,7 @@ def data_dictionary() -> None:
     """
     from lab_papers.commands.data_dictionary import lines
 
-    say(console, "\n".join(lines()))
+    say(console, *lines())
 
 
 def kick_tires(jobs: Jobs = None) -> None:

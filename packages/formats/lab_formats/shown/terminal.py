@@ -27,7 +27,7 @@ class Curve:
     breaks: frozenset[int] = frozenset()
 
 
-def drawn(panel: Panel, width: int) -> str:
+def drawn(panel: Panel, width: int) -> list[str]:
     """Draw a quantity over time (the extremes of each column) and, to its right, its distribution."""
     width = fitting(width)
     if "t_s" not in panel.table:
@@ -36,7 +36,7 @@ def drawn(panel: Panel, width: int) -> str:
     return _plot([_over_time(panel, left - 10), _distribution(panel)], [left, width - left])
 
 
-def drawn_curve(curve: Curve, width: int) -> str:
+def drawn_curve(curve: Curve, width: int) -> list[str]:
     """Draw one curve over the whole width."""
     return _plot([curve], [fitting(width)])
 
@@ -64,8 +64,8 @@ def _distribution(panel: Panel) -> Curve:
     return Curve(table["value"].to_list(), table["share_pct"].to_list(), panel.range_label, "share (%)")
 
 
-def _plot(curves: Sequence[Curve], widths: Sequence[int]) -> str:
-    """Return the curves side by side, without colours: they read as well in a file."""
+def _plot(curves: Sequence[Curve], widths: Sequence[int]) -> list[str]:
+    """Return the lines of the curves side by side, without colours: they read as well in a file."""
     figure = plotext.figure
     figure.clear()
     figure.plot_size(sum(widths), HEIGHT)
@@ -85,7 +85,7 @@ def _plot(curves: Sequence[Curve], widths: Sequence[int]) -> str:
         _ticks(part.ruler("y"), curve.y, HEIGHT // LINES_A_TICK)
     lines = figure.build().string(colorless=True).splitlines()
     figure.clear()
-    return "\n".join(line.rstrip() for line in lines)
+    return [line.rstrip() for line in lines]
 
 
 def _ticks(ruler: Any, values: Sequence[float], most: int) -> None:

@@ -26,7 +26,7 @@ def show_spectrum(
     what = f"{name}: {found.windows} windows of {found.window_s:.4g} s, a value every {found.step_s:.4g} s"
     yield from (*wrap(what, width), "")
     curve = Curve(found.table["frequency_hz"].to_list(), found.table["amplitude_ms"].to_list(), "Hz", "amplitude (ms)")
-    yield drawn_curve(curve, width)
+    yield from drawn_curve(curve, width)
     yield ""
     yield from _beside_published(found, name)
     yield ""
