@@ -12,9 +12,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 
 from lab.base.plain_file import write_whole
-from lab.base.plain_text import flat
+from lab.base.plain_text import escaped_lines, flat
 from lab.figures.sheet import in_house_style
 
 PNG_DPI = 110
@@ -53,7 +54,9 @@ def pdf(figure: Figure, about: str = "") -> bytes:
 
 
 def settle(figure: Figure) -> None:
-    """Lay the figure out, once for all."""
+    """Lay the figure out, once for all; an SVG cannot hold control characters."""
+    for text in figure.findobj(Text):
+        text.set_text(escaped_lines(text.get_text()))
     engine = figure.get_layout_engine()
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.execute(figure)

@@ -11,6 +11,7 @@ import numpy as np
 import optuna
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from lab.base.plain_file import write_whole
 from lab.figures.save import svg
@@ -94,7 +95,9 @@ def _figure(request: Request, tried: Sequence[Tried], names: Sequence[str], shar
     for axis, name in zip(axes, names, strict=False):
         axis.scatter([each.point[name] for each in shown], [each.value for each in shown], s=4, color="#0072B2")
         bound = request.bounds.ranges.get(name)
-        axis.set_xscale(bound.scale if bound else "linear") if bound else None
+        if bound and bound.scale == "log":
+            axis.set_xscale("log")
+            axis.xaxis.set(major_formatter=LogFormatter(), minor_formatter=LogFormatter())  # not mathematics
         axis.set_title(f"{name}: {shares[name]:.0%}" if name in shares else name)
     for axis in axes[::COLUMNS]:
         axis.set_ylabel(request.measure.unit)

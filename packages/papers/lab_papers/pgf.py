@@ -10,6 +10,7 @@ from lab.base.errors import UserError
 from lab.base.plain_text import flat
 from lab.figures.save import settle
 from lab.figures.sheet import in_house_style
+from lab.report.latex import escape
 
 NO_TEX = "--format=pgf: must have LaTeX with pgf: apt-get install texlive-latex-base texlive-pictures"
 
@@ -20,7 +21,7 @@ def pgf(figure: Figure, about: str = "") -> str:
     from matplotlib.backends.backend_pgf import FigureCanvasPgf, LatexError
 
     for text in figure.findobj(Text):
-        text.set_text(_for_tex(text.get_text()))
+        text.set_text("\n".join(map(escape, text.get_text().split("\n"))))
     written = io.StringIO()
     try:
         settle(figure)
@@ -28,12 +29,3 @@ def pgf(figure: Figure, about: str = "") -> str:
     except (FileNotFoundError, LatexError):
         raise UserError(NO_TEX) from None
     return f"% {flat(about)}\n{written.getvalue()}"
-
-
-def _for_tex(text: str) -> str:
-    """Escape what matplotlib leaves to LaTeX; it escapes % and ^ itself, and text between $ is mathematics."""
-    if "$" in text:
-        return text
-    for character in "&#_":
-        text = text.replace(character, f"\\{character}")
-    return text

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -136,6 +137,13 @@ def test_any_values_are_drawn(values: list[float | None]) -> None:
 def test_a_drawing_fits_the_terminal_down_to_what_can_be_read(width: int) -> None:
     lines = drawn(panels(levelled())[0], width)
     assert max(map(len, lines)) <= max(width, LEAST_WIDTH)
+
+
+@pytest.mark.parametrize("name", [r"$\frac{1}$.log", "$5 to $6.log", "a\x1b[2J\x00.log", "<b>&.log"])
+def test_any_name_is_drawn_as_it_is(name: str) -> None:
+    figure = drawing.draw(levelled(), name).figure
+    assert png(figure)
+    assert ElementTree.fromstring(svg(figure)).tag.endswith("svg")  # noqa: S314 (our own)
 
 
 def test_what_is_neither_a_name_nor_a_file_is_refused(tmp_path: Path) -> None:
