@@ -4,13 +4,18 @@
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from threading import Timer
+from typing import TextIO
 
 from lab.base import paths, sandbox
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, require_made
 from lab.images.refused import RULE, refused
+from lab.node.system.tree import limits
 
 # Sources that User Mode Linux never compiles; their Kconfig files stay. A third of the unpacking time.
 NOT_NEEDED = (
@@ -28,6 +33,9 @@ NOT_NEEDED = (
     "Documentation",
 )
 KERNEL = "/build"
+MOST_S = 4 * 3600  # of a command: a whole kernel takes minutes, and hours where a processor is emulated
+MOST_OUTPUT_CHARS, MOST_LINE_CHARS = 1 << 26, 1 << 16  # a kernel prints some 50,000
+FILE_BYTES, MEMORY_BYTES = 4 << 30, 8 << 30  # of each process
 STEP = re.compile(r"^  (CC|AR|LD|AS|HOSTCC|CC \[M\]|LD \[M\]) ")
 ERROR = re.compile(r"(?:^|: )(?:fatal )?error: |undefined reference|^make.*\*\*\* |Can't open perl|\[tree\]")
 
@@ -53,30 +61,43 @@ class Compile:
         self.log.write_text("")
 
     def run(self, *argv: str, read_only: dict[Path, str] | None = None, words: str = "") -> None:
-        """Run a command of the builder; UserError with its first error if it fails."""
+        """Run a command of the builder, bounded in time and output; UserError with its first error if it fails."""
         binds = dict(read_only or {}) | ({self.kernel: KERNEL} if self.kernel else {})
         sandbox.own_tree(self.folder)
         wrapped = sandbox.command(
             self.builder, list(argv), read_only=binds, writable={self.folder: self.place}, folder=self.place
         )
-        pipe = subprocess.PIPE
-        with subprocess.Popen(wrapped, stdout=pipe, stderr=subprocess.STDOUT, text=True) as process:
-            assert process.stdout
+        bounded, end_s = [*limits(FILE_BYTES), f"--data={MEMORY_BYTES}", *wrapped], time.monotonic() + MOST_S
+        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with subprocess.Popen(bounded, **both, encoding="utf-8", errors="replace") as process:  # type: ignore[call-overload]
+            late = Timer(MOST_S, process.kill)
+            late.start()
             try:
-                self._follow(process.stdout)
-                process.wait()
+                passed = self._follow(process.stdout)
+                if not passed:
+                    process.wait()
             finally:
+                late.cancel()
                 process.kill()  # what it builds is removed after an error
-        if process.returncode:
-            raise UserError(f"build: {words or argv[0]}: {self._first_error()} (log: {self.log})")
+        if passed or process.returncode:
+            late_line = f"no end after {MOST_S} s" if time.monotonic() >= end_s else ""
+            raise UserError(
+                f"build: {words or argv[0]}: {passed or late_line or self._first_error()} (log: {self.log})"
+            )
 
-    def _follow(self, output: Iterable[str]) -> None:
-        with self.log.open("a", buffering=1) as log:
-            for line in output:
+    def _follow(self, output: TextIO) -> str:
+        """Keep the output; return the bound that it passes, if any."""
+        left_chars = MOST_OUTPUT_CHARS
+        with self.log.open("a", encoding="utf-8", buffering=1) as log:
+            for line in iter(partial(output.readline, MOST_LINE_CHARS), ""):
+                left_chars -= len(line)
+                if left_chars < 0:
+                    return f"more than {MOST_OUTPUT_CHARS} characters of output"
                 log.write(line)
                 if STEP.match(line):
                     self.steps += 1
                     self.progress(self.steps)
+        return ""
 
     def unpack(self, tarball: Path) -> None:
         """Unpack a kernel tarball into src/."""

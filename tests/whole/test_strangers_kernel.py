@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.errors import UserError
+from lab.images import compile  # noqa: A004 (a module of the lab)
 from lab.kernel import build
 from lab.kernel.recipe import Recipe
 from tests.whole.test_kernel_build import MERGE, builder, own_cache, tarball
@@ -60,6 +61,30 @@ def test_what_a_kernel_tree_leaves_in_place_of_its_results_is_refused(
     with pytest.raises(UserError, match=f"^build: {line}"):
         build.ensure(Recipe(tarball=source))
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("does", "line"),
+    [
+        ("sleep 1000", "make all: no end after 3 s"),
+        ("(sleep 1000 &) >/dev/null 2>&1 </dev/null; exec sleep 1000 >/dev/null 2>&1", "make all: no end after 3 s"),
+        ("yes | tr -d '\\n'", "make all: more than 100000 characters of output"),
+        ("perl -e '$$all = 1 x 2e8'", "make all: make: .*Error 12"),
+        ("dd if=/dev/zero of=$(O)/large bs=1M count=200 2>/dev/null", "make all: .*(File size limit|Error 153)"),
+        ("printf '\\377\\n'; false", "make all: make: .*Error 1"),
+    ],
+    ids=["no end", "no end without a word", "a line without end", "memory", "a large file", "no text"],
+)
+def test_the_build_of_a_kernel_tree_is_bounded(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch, does: str, line: str
+) -> None:
+    assert own_cache
+    monkeypatch.setattr(Recipe, "patches", [])
+    bounds = {"MOST_S": 3, "MOST_OUTPUT_CHARS": 100_000, "MEMORY_BYTES": 100 << 20, "FILE_BYTES": 100 << 20}
+    for name, value in bounds.items():
+        monkeypatch.setattr(compile, name, value)
+    with pytest.raises(UserError, match=f"^build: {line}"):
+        build.ensure(Recipe(tarball=tree(tmp_path, all=does)))
 
 
 def test_a_kernel_tree_decides_nothing_of_what_the_lab_itself_loads(
