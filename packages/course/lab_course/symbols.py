@@ -34,10 +34,12 @@ LINE_END = re.compile(r"\r\n?")  # gcc ends a line there, too
 SPLICE = re.compile(r"\\[ \t\f\v\0]*\n")  # gcc joins lines across blanks, too
 RAW = 'R"'  # a text of gnu11 that ends elsewhere than any other
 # A text that is not closed ends with its line: gcc takes what is skipped (#if 0) so.
-COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|\b(?:u8|[uUL])?R"|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?', re.DOTALL)
-MACROS = (  # of linux/ headers that are assembler, or paste
-    r"alternative\w*(?=\s*\()|alternative(?:_2|_3|_io|_input|_call|_call_2)?|\w*PASTE|\w*CONCAT\w*|\w*EXPORT_\w*SYMBOL\w*"
-    r"|BTF_\w+|cond_syscall|COND_SYSCALL\w*|SYSCALL_ALIAS"
+COMMENTS = re.compile(
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|\b(?:u8|[uUL])?R"|"(?:\\[^\n]|[^"\\\n])*"?|\'(?:\\[^\n]|[^\'\\\n])*\'?', re.DOTALL
+)
+MACROS = (  # of linux/ headers that are assembler, or paste; and gcc's, in whose <...> no comment begins
+    r"alternative\w*(?=\s*\()|alternative(?:_2|_3|_io|_input|_call|_call_2)?|\w*PASTE|\w*CONCAT\w*|(?>\w*?EXPORT_)\w*SYMBOL\w*"
+    r"|BTF_\w+|cond_syscall|COND_SYSCALL\w*|SYSCALL_ALIAS|__has_(?:include|embed)\w*"
 )
 FORBIDDEN = re.compile(rf'\b(_*asm\w*|{MACROS}|_*section_*|_*alias_*)\b|(##|%:%:|\?\?=|R")')
 INCLUDE = re.compile(r"^[ \t\f\v\0]*(?:#|%:)[ \t\f\v\0]*(?:include|import|embed)[ \t\f\v\0]*(.*)$", re.MULTILINE)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a module may take from the kernel, as far as it shows without one (the rest: tests/kernel/test_course.py)."""
 
+import time
 from contextlib import suppress
 
 import pytest
@@ -10,6 +11,8 @@ from lab_course.symbols import require_plain_source, undefined
 
 from lab.base.errors import UserError
 from tests.own_modules import REPORTING, source
+
+MOST_BYTES, MOST_S = 100_000, 2  # of a file; a quadratic search takes 10 s and more
 
 
 def test_a_plain_congestion_control_passes() -> None:
@@ -54,12 +57,22 @@ def test_words_in_comments_and_texts_are_no_assembler() -> None:
         ("// \r#include \"/etc/passwd\"\n", "include=\"/etc/passwd\": must be a header"),
         ("// \rasm(\"syscall\");\n", "own.c:2: asm: must be left out"),
         ("as\\\rm(\"\");\n", "asm: must be left out"),
+        ("#if __has_include(</*>)\n#endif\nasm(\"\");\n/* */\n", "own.c:1: __has_include: must be left out"),
+        ("#pragma x \"a\\\\\n\nasm(\"\");\n", "own.c:2: asm: must be left out"),
+        ("#warning it's\\\\\n\nasm(\"\");\n", "own.c:2: asm: must be left out"),
     ],
 )  # fmt: skip
 def test_what_could_hide_a_symbol_is_named_with_its_line(text: str, line: str) -> None:
     with pytest.raises(UserError) as refused:
         require_plain_source(text, "own.c")
     assert line in str(refused.value)
+
+
+@pytest.mark.parametrize("words", ["/* ", "EXPORT_", "EXPORT_SYMBO", "'\\", "u8R", "# \f", "_"])
+def test_a_source_of_any_words_is_read_in_little_time(words: str) -> None:
+    began_s = time.process_time()
+    require_plain_source(words * (MOST_BYTES // len(words)), "own.c")
+    assert time.process_time() - began_s < MOST_S
 
 
 @given(st.binary(max_size=400), st.booleans())
