@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.base.plain_file import write_whole
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab_conform.case import Case
 
@@ -66,11 +67,9 @@ def digest(content: dict[str, Any]) -> str:
 
 def written(content: dict[str, Any], folder: Path) -> Path:
     """Write a profile under its digest: JSON is YAML, and this one no person reads."""
-    file = folder / f"{digest(content)}.yml"
-    if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(content), encoding="utf-8")
-    return file
+    folder.mkdir(parents=True, exist_ok=True)
+    file, text = folder / f"{digest(content)}.yml", json.dumps(content)
+    return file if file.is_file() and file.read_bytes() == text.encode() else write_whole(file, text)
 
 
 def _schedule(spans: list[Span], way: str, quantity: str, base: float) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 """`lab whatif`: from a capture to its link, the replay's verdict, and ranges for other senders."""
 
 import math
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 
 from lab.base.errors import field_error
+from lab.base.plain_file import write_whole
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.runs.plan import MSS_BYTES
@@ -160,7 +160,7 @@ def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: B
         under_codel = _replayed_on(UNDER_CODEL, request, inferred, recorded, bench)
         found = under_codel if under_codel.links else found
     best = next(iter(found.links), found.variants[0].name)
-    shutil.copyfile(_file(request, best), request.folder / files.LINK)
+    write_whole(request.folder / files.LINK, _file(request, best).read_bytes())
     return found
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `lab whatif` writes: evidence.json, capacity.parquet, up.parquet, whatif.csv; profiles are link.py's."""
 
+import io
 import json
 from pathlib import Path
 
 import polars as pl
 
+from lab.base.plain_file import write_whole
 from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
@@ -23,11 +25,11 @@ def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]
         "notes": notes,
         "numbers": [each._asdict() for each in items(inferred)],
     }
-    (folder / EVIDENCE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    inferred.capacity.drop("replayed_mbps").write_parquet(folder / CAPACITY)
+    write_whole(folder / EVIDENCE, json.dumps(content, indent=1) + "\n")
+    _write_table(folder / CAPACITY, inferred.capacity.drop("replayed_mbps"))
     up = inferred.path.up
     waits = {"t_s": up.depart_s, "wait_ms": up.most_s * 1e3, "bracket_ms": (up.most_s - up.least_s) * 1e3}
-    pl.DataFrame(waits).write_parquet(folder / UP)
+    _write_table(folder / UP, pl.DataFrame(waits))
 
 
 def write_bounds(folder: Path, log: Recording, table: pl.DataFrame, found: list[Item]) -> None:
@@ -38,8 +40,8 @@ def write_bounds(folder: Path, log: Recording, table: pl.DataFrame, found: list[
         "notes": list(log.notes),
         "numbers": [each._asdict() for each in found],
     }
-    (folder / EVIDENCE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    table.write_parquet(folder / CAPACITY)
+    write_whole(folder / EVIDENCE, json.dumps(content, indent=1) + "\n")
+    _write_table(folder / CAPACITY, table)
 
 
 def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list[Range]) -> None:
@@ -55,7 +57,13 @@ def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list
     names = ["sender", "quantity", "unit", "recorded", "low", "high", "answer", "reason"]
     types = [pl.String, pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String, pl.String]
     schema = dict(zip(names, types, strict=True))
-    pl.DataFrame(rows, schema=schema, orient="row", strict=False).write_csv(folder / NUMBERS)
+    write_whole(folder / NUMBERS, pl.DataFrame(rows, schema=schema, orient="row", strict=False).write_csv())
+
+
+def _write_table(file: Path, table: pl.DataFrame) -> None:
+    content = io.BytesIO()
+    table.write_parquet(content)
+    write_whole(file, content.getvalue())
 
 
 def _answer(each: Range) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from lab.base.plain_file import write_whole
 from lab.node.traffic.series_begin import AHEAD_NS
 from lab_whatif.infer import Inferred
 
@@ -100,8 +101,7 @@ def is_inner(run: dict[str, Any]) -> bool:
 def written(file: Path, content: dict[str, Any]) -> Path:
     """Write a profile."""
     lines = yaml.dump(content, sort_keys=False, width=120, Dumper=yaml.CSafeDumper)
-    file.write_text(f"# SPDX-License-Identifier: GPL-2.0-or-later\n{lines}", encoding="utf-8")
-    return file
+    return write_whole(file, f"# SPDX-License-Identifier: GPL-2.0-or-later\n{lines}")
 
 
 def rates(inferred: Inferred, variant: Variant, step_s: float) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from lab.base.plain_file import write_whole
 from lab.figures.save import svg
 from lab.figures.sheet import in_house_style
 from lab.figures.style import INK, Look, key_above, panels
@@ -61,7 +62,7 @@ def write_page(
         numbers=[(each.name, each.value, each.low, each.high, each.unit, each.reason) for each in items(inferred)],
         assumed=assumed,
     )
-    (folder / PAGE).write_text(page, encoding="utf-8")
+    write_whole(folder / PAGE, page)
 
 
 def answered(ranges: list[Range]) -> list[str]:

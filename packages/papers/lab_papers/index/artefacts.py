@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -58,8 +59,9 @@ class Artefacts:
     def data(self, name: str, source: str, frame: pl.DataFrame, about: Described) -> None:
         """Keep a table of numbers as CSV and Parquet, as a download next to its figure."""
         if self.folder:
-            (self.folder / f"{name}.csv").write_text(to_csv(frame, float_precision=6), encoding="utf-8")
-            write_exact(frame, self.folder / f"{name}.parquet", about)
+            write_whole(self.folder / f"{name}.csv", to_csv(frame, float_precision=6))
+            write_exact(frame, content := BytesIO(), about)
+            write_whole(self.folder / f"{name}.parquet", content.getvalue())
         self._list(Artefact(name, source, "data", (f"{name}.csv", f"{name}.parquet")))
 
     def pending(self, name: str, source: str, why: str) -> Markdown:
