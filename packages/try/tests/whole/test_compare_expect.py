@@ -39,8 +39,6 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
         ("geo chokepoint >= cubic", '"LINK: MEASURE OPERATOR SENDER"'),
         ("geo: chokepoint = cubic", '"LINK: MEASURE OPERATOR SENDER"'),
         ("geo: speed >= cubic", "of a measure: chokepoint, "),
-        ("geo: chokepoint <= 90", "compared with a share between 0 and 1: 0.9 are 90 %"),
-        ("geo: rule > nan", "compared with a share between 0 and 1"),
         ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
         ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
         ("geo: chokepoint <= 50", "of a share from 0 to 1"),
