@@ -10,14 +10,16 @@ from lab_try.module.diagnostics import Diagnostic
 from lab_try.module.source import COMMENT, OwnSource
 
 STATE = r"(?:\([^()]*\)\s*)?(?:inet_csk_ca\s*\(|inet_csk\s*\([^()]*\)\s*->\s*icsk_ca_priv\b(?!\s*\[))"
-POINTER = r"(?:struct\s+)?(\w+)\s*\*\s*(?:const\s+)?"
+POINTER = r"(?<!\w)(?:struct\s+)?(\w++)\s*+\*\s*+(?:const\s+)?"
 USES = (  # of the state by a pointer: its value from the begin, a cast, what a function returns
-    re.compile(rf"{POINTER}\w+\s*=\s*{STATE}"),
+    re.compile(rf"{POINTER}\w++\s*+=\s*{STATE}"),
     re.compile(rf"\(\s*(?:const\s+)?{POINTER}\)\s*{STATE}"),
-    re.compile(rf"{POINTER}\w+\s*\([^()]*\)\s*\{{\s*return\s+{STATE}"),
+    re.compile(rf"{POINTER}\w++\s*+\([^()]*\)\s*\{{\s*return\s+{STATE}"),
 )
 LATER = re.compile(rf"[;{{}}():,]\s*(\w+)\s*=\s*{STATE}")  # a variable that was declared before
+DECLARED = re.compile(r"(?<!\w)(\w++)\s*+\*([\s\w,*]*+)")  # a type, and the pointers to it
 MOST_BEFORE = 2000  # characters between the two
+WORD = re.compile(r"\w+")
 TAG = re.compile(r"<([0-9a-f]+)>: Abbrev.*DW_TAG_(\w+)")
 TYPE = re.compile(r"DW_AT_type\s*:\s*<0x([0-9a-f]+)>")
 NAME = re.compile(r"DW_AT_name\s*:.*?(?:\(indirect string[^)]*\): )?(\w+)\s*$")
@@ -34,7 +36,7 @@ def oversized_state(source: OwnSource, dwarf: str, socket_bytes: int) -> list[Di
     found = []
     for name, content in source.files.items():
         text = COMMENT.sub(lambda remark: "\n" * remark[0].count("\n"), content.decode(errors="replace"))
-        for struct, place in sorted(_states(text), key=itemgetter(1)):
+        for struct, place in sorted(types_of_states(text), key=itemgetter(1)):
             size_bytes = sizes.get(struct, 0)
             if size_bytes > socket_bytes:
                 line = text.count("\n", 0, place) + 1
@@ -43,14 +45,15 @@ def oversized_state(source: OwnSource, dwarf: str, socket_bytes: int) -> list[Di
     return found[:1]
 
 
-def _states(text: str) -> Iterator[tuple[str, int]]:
+def types_of_states(text: str) -> Iterator[tuple[str, int]]:
     """Yield each type through which code reaches a socket's state, and where."""
     for use in chain(*(pattern.finditer(text) for pattern in USES)):
         yield use[1], use.start()
     for use in LATER.finditer(text):
         before = text[max(use.start() - MOST_BEFORE, 0) : use.start(1)].rpartition("\n}")[2]
-        for declared in re.finditer(rf"(\w+)\s*\*[\s\w,*]*\b{use[1]}\b", before):
-            yield declared[1], use.start(1)
+        for declared in DECLARED.finditer(before):
+            if use[1] in WORD.findall(declared[2]):
+                yield declared[1], use.start(1)
 
 
 def struct_sizes(dwarf: str) -> dict[str, int]:

@@ -13,6 +13,7 @@ from lab_try.module import source as own_source
 from lab_try.module.diagnostics import BuildError, Diagnostic, read_diagnostics
 from lab_try.module.hints import hint_of
 from lab_try.module.source import OwnSource, read_source, read_sources
+from lab_try.module.structs import types_of_states
 
 from lab.base.errors import UserError
 from lab.evaluation.compare.comparison import TRIALS
@@ -226,6 +227,26 @@ def test_a_state_too_large_a_name_and_a_header_that_moved_have_their_hint() -> N
     assert without_hint(captured("old_names")) == []
     (found,) = captured("old_header")
     assert found.message.endswith("(include <linux/unaligned.h>, since Linux 6.12)")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "struct state *ca = inet_csk_ca(sk);",
+        "struct state *other, *ca;\n\n\tca = inet_csk_ca(sk);",
+        "init((struct state *)inet_csk_ca(sk));",
+        "struct state *of(struct sock *sk) { return inet_csk_ca(sk);",
+        "state_t *ca = (void *)inet_csk(sk)->icsk_ca_priv;",
+    ],
+)
+def test_the_type_of_a_state_is_found_however_code_reaches_it(line: str) -> None:
+    found = {kind for kind, _ in types_of_states(f"static void f(void)\n{{\n\t{line}\n}}\n")}
+    assert found & {"state", "state_t"}
+
+
+@pytest.mark.parametrize("words", ["a", "a*", "a *f(", "; ", "a*a ; x = inet_csk_ca(", "x = inet_csk(", "struct "])
+def test_a_source_of_any_words_is_searched_for_states_in_linear_time(words: str) -> None:
+    assert [*types_of_states(words * (300_000 // len(words)))] == []
 
 
 @pytest.mark.parametrize(
