@@ -56,7 +56,7 @@ display(
 
 # %%
 display(
-    page.figure("thesis-4.1", "thesis, figure 4.1", beginning.draw(plain), run)
+    page.figure("thesis-4.1", "thesis, figure 4.1", beginning.draw_beginning(plain), run)
     if plain
     else page.pending("thesis-4.1", "thesis, figure 4.1", "no GEO run has a valid trial without HyStart")
 )

@@ -72,7 +72,7 @@ display(
 )
 
 # %%
-parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": beginning.draw}
+parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": beginning.draw_beginning}
 for part, draw in parts.items():
     name, source = f"wifi-4{part}", f"WiFi paper, figure 4 {', '.join(part)}"
     display(

@@ -126,6 +126,7 @@ def test_a_log_that_is_one_character_takes_little_memory_to_show(
 ) -> None:
     stored = tmp_path / "trials" / "cubic-001" / STORED
     stored.parent.mkdir(parents=True)
+    (tmp_path / "run.json").write_text("{}")
     stored.write_bytes(bytes(pa.compress(character.encode() * 4_000_000, codec="zstd", asbytes=True)))
     monkeypatch.setattr(cli_trials, "console", PlainConsole(file=io.StringIO()))
     tracemalloc.start()

@@ -169,7 +169,7 @@ def test_a_damaged_trial_of_an_island_is_named_and_nothing_is_written(folder: Pa
     [
         (("cubic", "--measure", "speed"), "command line: measure=speed: must be one of early, early-own"),
         (("cubic", "--bounds", "moon"), "command line: bounds=moon: must be one of"),
-        (("cubik",), "command line: cca=cubik: must be a known sender"),
+        (("cubik",), "command line: sender=cubik: must be a known sender"),
         (("cubic", "--budget", "0"), "command line: budget=0: must be 1 to 100000 trials"),
         (("cubic", "--measure", "differs"), "command line: against=: must be given: the version that it differs from"),
         (("cubic", "--against", "bbr"), "command line: against=bbr: must be used with --measure differs"),

@@ -142,7 +142,7 @@ def test_pytest_runs_cases_and_shows_the_lines_that_matter(tmp_path: Path) -> No
     (tmp_path / "reno.conform.yml").write_text("sender: reno\ncase: rfc5681-6928/timeout-least\n")
     (tmp_path / "cubic.conform.yml").write_text("sender: cubic\ncase: rfc5681-6928/halving\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", str(tmp_path)]
-    path = f"{REPO}:{REPO / 'packages/conform'}"
+    path = ":".join(map(str, (REPO, *(REPO / "packages").glob("*/"))))
     environment = {"PYTHONPATH": path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(Path.home())}
     environment["LAB_RESULTS"] = str(tmp_path / "results")
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ from lab.figures.style import Drawing
 from lab.figures.subject import Subject
 
 
-def draw(subject: Subject) -> Drawing:
+def draw_beginning(subject: Subject) -> Drawing:
     """Draw the beginning of one trial: jitter before there is a queue."""
     moments = subject.moments
     full_s = moments.true_capacity_s or moments.last_s()

@@ -90,7 +90,7 @@ def test_ctrl_c_leaves_nothing_and_names_the_command_that_goes_on(tmp_path: Path
     [
         (("--param", "gain=3"), "command line: param=gain: must be a parameter of the module: none"),
         (("--backend", "host"), "command line: backend=host: must be virtual or vm"),
-        (("--against", "nobody"), "command line: cca=nobody: must be a known sender of lab/cca.yml"),
+        (("--against", "nobody"), "command line: against=nobody: must be a known sender of lab/cca.yml"),
         (("--links", "nowhere"), "command line: links=nowhere: must be a kind of link or a profile"),
     ],
 )
@@ -106,6 +106,7 @@ def test_a_build_error_is_the_last_line_after_all_complaints(tmp_path: Path) -> 
 
 
 def test_an_unknown_trial_has_no_log(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
     assert "trial=../x: must be a trial's name" in refused(lab(tmp_path, "log", str(tmp_path), "../x"))
 
 
