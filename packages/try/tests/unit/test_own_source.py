@@ -244,6 +244,16 @@ def test_the_type_of_a_state_is_found_however_code_reaches_it(line: str) -> None
     assert found & {"state", "state_t"}
 
 
+@pytest.mark.parametrize("words", ["a", "WRITE_ONCE(", "sk_pacing_rate ", "obj-m := a"])
+def test_a_folder_of_any_words_is_read_in_linear_time(tmp_path: Path, words: str) -> None:
+    content = (words * (1_000_000 // len(words))).encode()
+    files = {"Kbuild": b"obj-m := own.o\nobj-m += " + content, "own.c": content}
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text)
+    (source,) = read_sources(tmp_path)
+    assert (source.files, source.paces) == (files, False)
+
+
 @pytest.mark.parametrize("words", ["a", "a*", "a *f(", "; ", "a*a ; x = inet_csk_ca(", "x = inet_csk(", "struct "])
 def test_a_source_of_any_words_is_searched_for_states_in_linear_time(words: str) -> None:
     assert [*types_of_states(words * (300_000 // len(words)))] == []
