@@ -60,8 +60,17 @@ def require_links(text: str | None) -> None:
 
 def require_run(run: Path | str, option: str = "") -> Path:
     """Return a run's folder, which a user names by its path, or by a scenario for its latest run; else UserError."""
-    for folder in (named / under for named in (Path(run), paths.results() / run) for under in ("", "latest")):
-        if isfile(folder / "run.json"):  # noqa: PTH113 - Path.is_file() raises where a name is too long
-            return folder
+    for named in (Path(run), paths.results() / run):
+        if found := _run_at(named):
+            return found
     rule = f"a run's folder, or a scenario with a run in {paths.results()}"
     raise UserError(f"{option}{str(run)[:200]}: must be {rule}")
+
+
+def _run_at(named: Path) -> Path | None:
+    """Return a folder that is a run, or has a link to one of its own: a report is written where the link leads."""
+    if isfile(named / "run.json"):  # noqa: PTH113 - Path.is_file() raises where a name is too long
+        return named
+    latest = named / "latest"
+    its_own = isfile(latest / "run.json") and latest.resolve().parent == named.resolve()  # noqa: PTH113
+    return latest if its_own else None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Timer
-from typing import TextIO
+from typing import IO
 
 from lab.base import paths, sandbox
 from lab.base.errors import UserError
@@ -68,8 +68,9 @@ class Compile:
             self.builder, list(argv), read_only=binds, writable={self.folder: self.place}, folder=self.place
         )
         bounded, end_s = [*limits(FILE_BYTES), f"--data={MEMORY_BYTES}", *wrapped], time.monotonic() + MOST_S
-        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        with subprocess.Popen(bounded, **both, encoding="utf-8", errors="replace") as process:  # type: ignore[call-overload]
+        pipe, both = subprocess.PIPE, subprocess.STDOUT
+        with subprocess.Popen(bounded, stdout=pipe, stderr=both, encoding="utf-8", errors="replace") as process:
+            assert process.stdout
             late = Timer(MOST_S, process.kill)
             late.start()
             try:
@@ -85,7 +86,7 @@ class Compile:
                 f"build: {words or argv[0]}: {passed or late_line or self._first_error()} (log: {self.log})"
             )
 
-    def _follow(self, output: TextIO) -> str:
+    def _follow(self, output: IO[str]) -> str:
         """Keep the output; return the bound that it passes, if any."""
         left_chars = MOST_OUTPUT_CHARS
         with self.log.open("a", encoding="utf-8", buffering=1) as log:

@@ -123,7 +123,10 @@ def test_a_run_is_named_by_its_folder_by_that_above_it_or_by_its_scenario(
     (run.parent / "latest").symlink_to(run.name)
     for name in (run, f"geo/{run.name}", "geo", run.parent):
         assert require_run(name).resolve() == run
-    for wrong in ("mars", tmp_path, "x" * 5000):
+    strangers = tmp_path / "strangers"
+    strangers.mkdir()
+    (strangers / "latest").symlink_to(run)
+    for wrong in ("mars", tmp_path, "x" * 5000, strangers):
         with pytest.raises(UserError, match=f"^--run={str(wrong)[:200]}: must be a run's folder, or a scenario with a"):
             require_run(wrong, "--run=")
 
