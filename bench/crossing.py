@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from lab_vm.machine import Machine
 
 from bench.node import crossing
 from lab.backends import boot
-from lab.backends.machine import Machine
 from lab.backends.records import TrialError
 from lab.base import paths
 from lab.base.errors import UserError

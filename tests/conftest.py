@@ -19,7 +19,7 @@ from hypothesis import settings
 from lab.__main__ import main
 from lab.backends import guest_code
 from lab.backends.virtual import Virtual
-from lab.base.paths import LAB
+from lab.base.paths import LAB, REPO
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
@@ -56,6 +56,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000)
 
 
+IN_GUEST = {"/vm": REPO / "packages/vm"}  # what a guest reads for a trial in real time
 SMALL = Profile.model_validate(
     {
         "title": "a small path for tests",

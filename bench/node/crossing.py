@@ -21,13 +21,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
-from lab.node import engines
 from lab.node.measure.batches import BATCH, LONGEST_PAUSE_S, Batch, headers_bytes, open_udp
 from lab.node.net.forked import Forked
 from lab.node.qdiscs import link, qdisc
 from lab.node.qdiscs.stepping import Step, stepping
 from lab.node.system.punctual import punctual_thread
 from lab.node.system.tools import NodeError, run
+from lab.node.trial import nodes_up
 
 if TYPE_CHECKING:
     from lab.node.plan import Node, NodesPlan, Shape, Spec, Topology
@@ -144,7 +144,7 @@ def cross(plan: CrossingPlan, folder: str) -> Crossing:
     nodes: NodesPlan = {"topology": TOPOLOGY, "ends": ENDS}
     if "clock" in plan:
         nodes["clock"] = plan["clock"]
-    with engines.nodes_up(nodes, Path(folder)):
+    with nodes_up(nodes, Path(folder)):
         (applied,) = link.shaped([shape])
         start_ns = time.monotonic_ns() + LEAD_NS
         until_ns = start_ns + round(plan["duration_s"] * 1e9)

@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Annotated
 
 import typer
+from lab_vm.machine import Machine
+from lab_vm.real import real_backend
 from rich.console import Console
 
 from bench import crossing
@@ -16,8 +18,7 @@ from bench.replay import cost
 from bench.replay.replayed import replayed
 from bench.replay.subjects import subjects
 from bench.replay.table import line, store, table
-from lab.backends.choose import Choice, real_backend
-from lab.backends.machine import Machine
+from lab.backends.choose import Choice
 from lab.backends.records import TrialError
 from lab.base.errors import UserError, field_error
 from lab.base.scratch import scratch_folder

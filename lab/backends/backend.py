@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.node.plan import Plan
-
-KINDS = ("virtual", "host", "vm")
-ENGINES = ("netns", "containerlab", "mininet", "pair")
+from lab.schema.topology import Topology
 
 
 class Backend(Protocol):
@@ -17,11 +15,11 @@ class Backend(Protocol):
 
     @property
     def kind(self) -> str:
-        """Return one of KINDS."""
+        """Return its name: virtual, or that of a backend which a package brings."""
 
     @property
     def engine(self) -> str:
-        """Return one of ENGINES."""
+        """Return what builds the network: netns, or an engine that a package brings."""
 
     @property
     def required_files(self) -> list[Path]:
@@ -31,8 +29,8 @@ class Backend(Protocol):
     def own_modules(self) -> Mapping[str, Path]:
         """Return the modules that are not the lab's own, by the digest of their source."""
 
-    def adapt(self, plan: Plan) -> Plan:
-        """Return the plan as this backend executes it."""
+    def adapt(self, plan: Plan, folder: Path, topology: Topology) -> Plan:
+        """Return the plan as this backend executes it; put what its engine reads into the trial's folder."""
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Execute a plan and leave its raw records in a folder; TrialError if there are none."""

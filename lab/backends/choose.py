@@ -2,17 +2,19 @@
 """Which backend and engine a run uses: the requested ones, else the VM if it is up, else the virtual kernel."""
 
 import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
-from lab.backends import vagrant
-from lab.backends.backend import ENGINES, KINDS
-from lab.backends.host import Host
-from lab.backends.machine import Machine
-from lab.backends.real import RealBackend
+from rich.console import Console
+
+from lab.backends.backend import Site
 from lab.base.choice import one_of
-from lab.base.errors import COMMAND_LINE, UserError, field_error
+from lab.base.entry_points import loaded
+from lab.base.errors import COMMAND_LINE, field_error
 
-DEFAULT_ENGINES = {"virtual": "netns", "host": "netns", "vm": "containerlab"}
+NETNS = "netns"
 
 
 @dataclass(frozen=True)
@@ -29,36 +31,48 @@ class Choice:
         return f"backend {self.backend}, engine {self.engine}"
 
 
+class Running(Protocol):
+    """A backend that a package brings: a kernel that runs already, in real time."""
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Return what can build the network there, the usual one first."""
+
+    def preferred(self) -> str | None:
+        """Return why a run goes there unless something else is requested, or None if it does not."""
+
+    def site(self, choice: Choice, modules: list[str], console: Console) -> AbstractContextManager[Site]:
+        """Print where trials run, and provide the machine, which no other experiment uses meanwhile."""
+
+    def leftovers(self) -> Iterator[str]:
+        """Remove what killed trials left there; yield each name."""
+
+
+def running() -> dict[str, Running]:
+    """Return the backends that packages bring, by name."""
+    return loaded("lab.backends")
+
+
 def choose(backend: str | None, engine: str | None) -> Choice:
     """Choose; UserError if the two do not fit each other."""
+    engines = {"virtual": (NETNS,)} | {name: each.engines for name, each in running().items()}
     variable = os.environ.get("LAB_BACKEND") if backend is None else None
     source, backend = ("environment", variable) if variable else (COMMAND_LINE, backend)
-    if backend is not None and backend not in KINDS:
-        raise field_error(source, "backend", backend, one_of(backend, KINDS))
-    if engine is not None and engine not in ENGINES:
-        raise field_error(COMMAND_LINE, "engine", engine, one_of(engine, ENGINES))
+    if backend is not None and backend not in engines:
+        raise field_error(source, "backend", backend, one_of(backend, engines))
+    known = list(dict.fromkeys(name for names in engines.values() for name in names))
+    if engine is not None and engine not in known:
+        raise field_error(COMMAND_LINE, "engine", engine, one_of(engine, known))
     chosen, reason = (backend, "set by LAB_BACKEND" if variable else "as requested") if backend else _default(engine)
-    if chosen == "virtual" and engine not in (None, "netns"):
+    if engine not in (None, *engines[chosen]):
         raise field_error(COMMAND_LINE, "engine", engine, "netns in the virtual kernel: use --backend vm or host")
-    return Choice(chosen, engine or DEFAULT_ENGINES[chosen], reason)
+    return Choice(chosen, engine or engines[chosen][0], reason)
 
 
 def _default(engine: str | None) -> tuple[str, str]:
-    if vagrant.is_up():
-        return "vm", "the VM is up"
-    if engine not in (None, "netns"):
+    for name, each in running().items():
+        if reason := each.preferred():
+            return name, reason
+    if engine not in (None, NETNS):
         raise field_error(COMMAND_LINE, "engine", engine, "netns without a VM: run 'vagrant up', or use --backend host")
     return "virtual", "the default that needs no VM and no root"
-
-
-def real_backend(choice: Choice) -> RealBackend:
-    """Return the backend for a choice that is not `virtual`; UserError if the VM is not up."""
-    if choice.backend == "host":
-        return Host(choice.engine)
-    other = os.environ.get("LAB_MACHINE")
-    if other:
-        return Machine(choice.engine, other)
-    config = vagrant.ssh_config()
-    if config is None:
-        raise UserError("vm: not up: run 'vagrant up', or name a provisioned machine in LAB_MACHINE")
-    return Machine(choice.engine, vagrant.NAME, config)

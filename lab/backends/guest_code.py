@@ -45,14 +45,14 @@ def sources(package: str) -> dict[str, Path]:
     """Return the files of lab.node and a package, with each enclosing __init__.py, by their place in the copy."""
     found: dict[str, Path] = {}
     for name in sorted({OWN, package}):
-        root, folder = _root(name), Path(*name.split("."))
+        root, folder = root_of(name), Path(*name.split("."))
         files = [root / parent / "__init__.py" for parent in list(folder.parents)[:-1]]
         files += sorted((root / folder).rglob("*.py"))
         found |= {str(file.relative_to(root)): file for file in files}
     return found
 
 
-def _root(package: str) -> Path:
+def root_of(package: str) -> Path:
     """Return the folder in which a package lies: the checkout, or one of its packages/."""
     spec = importlib.util.find_spec(package.partition(".")[0])
     if spec is None or spec.origin is None:

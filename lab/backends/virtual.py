@@ -13,6 +13,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.node.plan import Plan
+from lab.schema.topology import Topology
 
 BuildProgress = Callable[[str, int | None], None]  # what is being built; steps of the compiler so far, of a kernel
 
@@ -45,7 +46,7 @@ class Virtual:
         world = self.world
         return Site(self, Description(self.kernel.described, world.digest, world.versions, world.drifted))
 
-    def adapt(self, plan: Plan) -> Plan:
+    def adapt(self, plan: Plan, _folder: Path, _topology: Topology) -> Plan:
         """Return the plan unchanged."""
         return plan
 

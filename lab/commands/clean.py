@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from lab.backends.real import leftovers as real_leftovers
+from lab.backends.choose import running
 from lab.base import paths, scratch, strict_json
 from lab.base.cache import DONE, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
 from lab.base.entry_points import loaded
@@ -30,7 +30,8 @@ def tidy(with_cache: bool) -> Iterator[Path | str]:
             if free:
                 yield from clear_drafts(run.parent)
     yield from _inner_runs()
-    yield from real_leftovers()
+    for backend in running().values():
+        yield from backend.leftovers()
     yield from scratch.clear()
     yield from _tidy_cache(paths.cache(), with_cache)
 

@@ -2,8 +2,6 @@
 """`lab run`: from a scenario, or from a profile and senders, to a report."""
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,9 +10,8 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from lab.backends import real
 from lab.backends.backend import Site
-from lab.backends.choose import Choice, choose, real_backend
+from lab.backends.choose import Choice, choose, running
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.choice import USUAL_CCAS, names
@@ -109,7 +106,7 @@ def run(
             refuse(experiment.ccas, choice.backend)
             requesting.refuse_real_time(experiment, choice.backend)
             options = _one_at_a_time(choice, options)
-            with _real_site(choice, experiment, console) as site:
+            with running()[choice.backend].site(choice, needed_modules(experiment), console) as site:
                 executed = _execute(experiment, site, options, resume, console)
         for stored in executed.runs:
             require_results(stored, console)
@@ -162,22 +159,6 @@ def _virtual(experiment: Experiment, recipe: Recipe, options: RunOptions, consol
     if protection:
         say(console, protection)
     return found or build_kernel(recipe, console)
-
-
-@contextmanager
-def _real_site(choice: Choice, experiment: Experiment, console: Console) -> Iterator[Site]:
-    """Print where trials run, and provide the real machine, locked."""
-    say(console, f"{choice.line}: real time, one trial at a time; {choice.reason}")
-    backend = real_backend(choice)
-    with real.alone(backend):
-        site = real.inspect(backend, needed_modules(experiment))
-        console.print(f"{site.description.kernel['kernel_source']} on {site.description.kernel['cpu']}", markup=False)
-        try:
-            yield site
-        except KeyboardInterrupt:
-            console.print("waiting until the trial has ended; after a second Ctrl-C run 'lab clean'", markup=False)
-            real.settle(backend)
-            raise
 
 
 def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cached: bool, console: Console) -> None:

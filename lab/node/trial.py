@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import beginning, engines
+from lab.node import beginning
 from lab.node.measure import capture, counters, probe, trace
 from lab.node.measure.machine import watch
 from lab.node.measure.sampler import sampler
-from lab.node.net import route, sysctl
+from lab.node.net import netns, route, sockets, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import inside
 from lab.node.qdiscs import link
@@ -25,11 +25,12 @@ from lab.node.traffic import download, flow, late_start, series_begin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lab.node.plan import FlowPlan, Plan
+    from lab.node.plan import FlowPlan, NodesPlan, Plan
     from lab.node.record import Applied, Clocks, Counters, DownloadRecord, MachineLoad, NodeRecord, Probed, Traffic
 
     Serve = Callable[[FlowPlan], AbstractContextManager[int]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
+    Build = Callable[[Any, Path], AbstractContextManager[Any]]
 
 STEP_NS, VIRTUAL_STEP_NS = 10_000_000, 10_000  # a busy machine may pause between the readings of two clocks
 
@@ -39,12 +40,25 @@ def served(request: "FlowPlan") -> AbstractContextManager[int]:
     return flow.server(request["sender"], request["port"])
 
 
-def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin" = download.begun) -> None:
+def namespaces(plan: "NodesPlan", _folder: Path) -> AbstractContextManager[None]:
+    """Build the nodes of a plan as network namespaces of our own."""
+    return netns.namespaces_up(plan["topology"])
+
+
+def run_trial(
+    plan: "Plan",
+    folder: Path,
+    serve: "Serve" = served,
+    begin: "Begin" = download.begun,
+    build: "Build" = namespaces,
+) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json.
 
-    `serve` and `begin` are the two ends of a download.
+    `serve` and `begin` are the two ends of a download. `build` brings the nodes up, each a named network namespace (`ip
+    netns`), and takes them down whatever happens. It yields the far machine where the client's TCP runs on one, else
+    None.
     """
-    with network_up(plan, folder) as (far, applied):
+    with network_up(plan, folder, build) as (far, applied):
         probes = _probe(plan)
         probe.require_crossed(plan["shapes"], probes)
         wire_us = far.wire_us() if far else None
@@ -63,7 +77,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
 
 
 @contextmanager
-def network_up(plan: "Plan", folder: Path) -> "Iterator[tuple[Any, list[Applied]]]":
+def network_up(plan: "Plan", folder: Path, build: "Build" = namespaces) -> "Iterator[tuple[Any, list[Applied]]]":
     """Bring a plan's nodes and link up while the block runs; yields the far machine, if any, and the link's qdiscs."""
     beginning.prepare(plan)
     plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
@@ -71,11 +85,27 @@ def network_up(plan: "Plan", folder: Path) -> "Iterator[tuple[Any, list[Applied]
     for module in plan["modules"]:
         modules.load(module["name"], module["params"], folder / module["file"] if "file" in module else None)
     sysctl.pin(None, plan["sysctls"]["kernel"])
-    with engines.nodes_up(plan, folder) as far:
+    with nodes_up(plan, folder, build) as far:
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
             route.pin(node, plan["sysctls"]["route"])
         yield far, link.shaped([*plan["shapes"], *plan["egress"]])
+
+
+@contextmanager
+def nodes_up(
+    plan: "NodesPlan", folder: Path, build: "Callable[..., AbstractContextManager[Any]]" = namespaces
+) -> Iterator[Any]:
+    """Bring the nodes of a plan up, and prepare them for a trial; yields what `build` does."""
+    with build(plan, folder) as far:
+        netns.ready(plan["topology"])
+        if plan.get("clock") == "real":
+            netns.keep_order(plan["topology"])
+        try:
+            yield far
+        finally:
+            if plan.get("clock") == "real":
+                sockets.let_go(plan["ends"])
 
 
 def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.backends.backend import Backend
-from lab.backends.real_time import add_topology
 from lab.backends.records import TrialError
 from lab.base import sandbox_mode
 from lab.links.shapes import write_steps
@@ -115,9 +114,9 @@ def prepare(job: Job, folder: Path) -> Plan:
     """Draw a trial's link, write its steps into the trial's folder, and return its plan."""
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
-    add_topology(folder, job.backend.engine, job.experiment.topology)
     _add_files(job, folder)
-    return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
+    plan = make_plan(job.experiment, job.experiment.ccas[job.cca], drawn)
+    return job.backend.adapt(plan, folder, job.experiment.topology)
 
 
 def _add_files(job: Job, folder: Path) -> None:

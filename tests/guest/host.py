@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: a trial of `lab.node.host`, as a machine in real time runs it, and what it leaves of the machine."""
+"""In the guest: a trial of `lab_vm.node.host`, as a machine in real time runs it, and what it leaves of the machine."""
 
 import json
 import signal
@@ -14,7 +14,8 @@ from lab.node.net import sysctl
 from lab.node.system.tools import run
 
 FOLDER = Path("/tmp/host")
-HOST = [sys.executable, "-S", "-m", "lab.node.host"]
+HOST = ["env", "PYTHONPATH=/lab:/vm", sys.executable, "-S", "-m", "lab_vm.node.host"]
+STUBBORN = "trap '' TERM; echo began; while :; do sleep 1; done"
 TRAFFIC_S = 6.0
 
 
@@ -65,6 +66,24 @@ def stranger(plan: dict[str, Any]) -> dict[str, Any]:
     run("ip", "netns", "add", "client")
     _begin(plan).wait()
     return {**_told(), "after": _machine(plan)}
+
+
+def far_client() -> dict[str, Any]:
+    """Start, as a client's far machine does, a program that does not end by itself nor upon a signal, and end it."""
+    sys.path.append("/vm")
+    from lab_vm.node.far_end import NODE, Running
+
+    run("ip", "netns", "add", NODE)
+    running = Running()
+    running.start(["sh", "-c", STUBBORN])
+    ended = running.ended(1.0)
+    stopped = running.stop()
+    left = run("ip", "netns", "pids", NODE).split()
+    return {"ended": ended, **stopped, "left": [words for words in map(_words, left) if "trap" in words]}
+
+
+def _words(pid: str) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
 
 
 def _begin(plan: dict[str, Any]) -> "subprocess.Popen[bytes]":

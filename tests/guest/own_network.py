@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.node.system.tools import run, run_json
 
-COMMAND = ["env", "PYTHONPATH=/lab:/live", sys.executable, "-S", "-m", "lab_live.node.own_network"]
+COMMAND = ["env", "PYTHONPATH=/lab:/live:/vm", sys.executable, "-S", "-m", "lab_live.node.own_network"]
 FOLDER = Path("/tmp/own")
 NODE, OTHER, DEV, ADDRESS = "left", "right", "eth1", "10.9.0.2"
 HOST = "h1"  # the same node, as Mininet's host
@@ -30,7 +30,7 @@ def replayed(shapes: list[dict[str, Any]], files: dict[str, str], duration_s: fl
         _end(process, end)
         printed, errors = process.communicate()
         after = _state()
-        cleaned = run(sys.executable, "-S", "-m", "lab.node.host", "--clean")
+        cleaned = run(*COMMAND[:-1], "lab_vm.node.host", "--clean")
         return {
             "before": before,
             "during": during,

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_vm.real_time import in_real_time
 
 from lab.backends import boot
-from lab.backends.real_time import in_real_time
 from lab.backends.records import TrialError
 from lab.base.stats import largest
 from lab.images.image import Image
@@ -22,9 +22,8 @@ from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.schema.topology import load_topology
 from lab.tables.stored_trial import TABLES, Trial
-from tests.conftest import SMALL, Bench, experiment_on
+from tests.conftest import IN_GUEST, SMALL, Bench, experiment_on
 from tests.guest import host as guest_host
-from tests.guest import trial as guest_trial
 
 SLOW_MBPS, DURATION_S = 1.0, 20
 SLOW = Profile.model_validate(
@@ -105,7 +104,7 @@ def _host_trial(folder: Path, kernel: Kernel, world: Image, profile: Profile = S
     plan = make_plan(experiment, experiment.ccas["search"], draw(experiment, 1))
     plan["flows"][0] |= flow  # type: ignore[typeddict-item]
     arguments = {"plan": in_real_time(plan, "netns")}
-    answer: dict[str, Any] = boot.call(guest_host.whole, arguments, folder, kernel, world.root).result
+    answer: dict[str, Any] = boot.call(guest_host.whole, arguments, folder, kernel, world.root, more=IN_GUEST).result
     return answer
 
 
@@ -118,12 +117,6 @@ def test_a_server_that_is_not_there_is_one_line(bench: Bench) -> None:
     plan["probes"] = []
     with pytest.raises(TrialError, match=r"^iperf3: .*[Cc]onnection refused$"):
         boot.run_plan({**plan, "shapes": []}, job.folder, bench.kernel, bench.world.root)
-
-
-def test_a_client_on_a_second_machine_ends_when_it_must(tmp_path: Path, kernel: Kernel, world: Image) -> None:
-    reported = boot.call(guest_trial.far_client, {}, tmp_path, kernel, world.root).result
-    assert (reported["ended"], reported["printed"], reported["left"]) == (False, "began\n", [])
-    assert reported["machine"]["wake_ups"] > 0
 
 
 def test_of_two_downloads_each_is_measured_and_agrees_with_iperf3(bench: Bench) -> None:

@@ -5,8 +5,8 @@ import copy
 
 import polars as pl
 import pytest
+from lab_vm import real_time
 
-from lab.backends import real_time
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS
 from lab.tables.link_capacity import LinkCapacity

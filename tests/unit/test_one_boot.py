@@ -165,7 +165,7 @@ def test_where_a_boot_fails_each_of_its_trials_is_run_alone(
 class Together(Virtual):
     """A backend of which every trial but the last of a boot is the recorded one; the last leaves nothing."""
 
-    def adapt(self, _plan: Plan) -> Plan:
+    def adapt(self, _plan: Plan, *_: object) -> Plan:
         return PLAN
 
     def run_plans(self, plans: Mapping[Path, Plan], folder: Path) -> None:

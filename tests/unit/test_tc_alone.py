@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_vm.real_time import in_real_time
 
 from lab.backends.backend import Description, Site
-from lab.backends.real_time import in_real_time
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.links.profile import load_profile

@@ -39,7 +39,7 @@ class Recorded:
     engine: str = "netns"
     required_files: tuple[Path, ...] = ()
 
-    def adapt(self, _plan: Plan) -> Plan:
+    def adapt(self, _plan: Plan, *_: object) -> Plan:
         return PLAN
 
     def run_plan(self, plan: Plan, folder: Path) -> None:

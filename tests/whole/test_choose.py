@@ -20,10 +20,12 @@ from cryptography.x509.oid import NameOID
 from distributed import LocalCluster
 from distributed.security import Security
 from lab_cluster import scheduler as cluster
+from lab_vm import vagrant
+from lab_vm.node.exclusive import held_alone
+from lab_vm.real import real_backend
 
-from lab.backends import choose, vagrant
+from lab.backends import choose
 from lab.base.errors import UserError
-from lab.node.system.exclusive import held_alone
 from lab.node.system.tools import NodeError
 from lab.runs import pool
 from lab.runs.options import RunOptions
@@ -50,7 +52,7 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_vm_the_virtual_kernel_is_usual_and_a_vm_that_is_requested_named() -> None:
     assert choose.choose(None, None).line == "backend virtual, engine netns"
     with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
-        choose.real_backend(choose.choose("vm", None))
+        real_backend(choose.choose("vm", None))
 
 
 @pytest.mark.usefixtures("up")
@@ -89,7 +91,7 @@ def test_the_environment_decides_where_the_command_line_does_not(monkeypatch: py
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     """Another process that holds the lock."""
-    holding = "import sys, time; from pathlib import Path; from lab.node.system.exclusive import held_alone\n"
+    holding = "import sys, time; from pathlib import Path; from lab_vm.node.exclusive import held_alone\n"
     holding += "with held_alone(Path(sys.argv[1]), \"'lab run geo' of ann\"): print('held', flush=True); time.sleep(60)"
     command = [sys.executable, "-c", holding, str(tmp_path / "lock")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

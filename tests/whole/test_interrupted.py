@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_vm import real
 from rich.console import Console
 
-from lab.backends import real
 from lab.backends.backend import Description, Site
 from lab.base.errors import Interrupted, going_on
 from lab.base.paths import REPO
@@ -152,7 +152,7 @@ def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     machines: list[Any] = []
     kernel = {"kernel_source": "Linux 6.12", "cpu": "2 of a processor"}
-    monkeypatch.setattr(run, "real_backend", lambda _choice: "a machine")
+    monkeypatch.setattr(real, "real_backend", lambda _choice: "a machine")
     monkeypatch.setattr(real, "alone", lambda _backend: nullcontext())
     site = Site("a machine", Description(kernel, "", {}, {}))  # type: ignore[arg-type]
     monkeypatch.setattr(real, "inspect", lambda *_: site)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_vm import real
+from lab_vm.machine import Machine
+from lab_vm.node import pair
 
-from lab.backends import real
-from lab.backends.machine import Machine
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
-from lab.node.engines import pair
 from lab.node.measure.machine import watch
 from lab.node.system.tools import NodeError
 from lab.runs.certificate import certify
@@ -124,7 +124,7 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
     with pytest.raises(TrialError, match=r"^away: cannot be reached, or connection lost: .*refused"):
         Machine("netns", "away", config).run_plan(plan, tmp_path)
     with pytest.raises(UserError, match=r"^away: cannot be reached"):
-        Machine("netns", "away", config).call("lab.node.facts", "netns")
+        Machine("netns", "away", config).call("lab_vm.node.facts", "netns")
 
 
 class TakingDown:

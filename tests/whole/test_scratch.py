@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from lab_vm.machine import Machine
 
-from lab.backends.machine import Machine
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.scratch import PREFIX, clear, scratch_folder

@@ -7,12 +7,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.backends.host import as_root
-from lab.base.errors import UserError
-from lab.node.net.leases import FOLDERS
-from lab.node.plan import Shape
+from lab_vm.host import as_root
+from lab_vm.node.leases import FOLDERS
 
-HERE = Path(__file__).parent
+from lab.base.errors import UserError
+from lab.node.plan import Shape
 
 
 def replay(shapes: list[Shape], write_steps: Callable[[Path], None], duration_s: float) -> list[str]:
@@ -24,7 +23,7 @@ def replay(shapes: list[Shape], write_steps: Callable[[Path], None], duration_s:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         write_steps(Path(folder))
         (Path(folder) / "replay.json").write_text(json.dumps({"shapes": shapes, "duration_s": duration_s}))
-        status, printed, errors = attended(as_root("-m", "lab_live.node.own_network", folder, more=HERE.parent))
+        status, printed, errors = attended(as_root("lab_live.node.own_network", folder))
     if status:
         raise UserError(f"replay: {(errors.strip().splitlines() or ['was killed'])[-1]}")
     return printed.splitlines()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from lab_vm.real_time import roomy
 from rich.console import Console
 
-from lab.backends.real_time import roomy
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.links import shapes
 from lab.links.draw import draw_link

@@ -10,7 +10,7 @@ from lab.base.paths import REPO
 
 FRAME_BITS = 1514 * 8
 IDLE = {"name": "idle", "seconds": 1.0, "down": False, "up": False}
-IN_GUEST = {"/live": REPO / "packages/live"}
+IN_GUEST = {"/live": REPO / "packages/live", "/vm": REPO / "packages/vm"}
 
 
 def wait_until_listening(port: int) -> None:

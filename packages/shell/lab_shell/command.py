@@ -12,9 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
+from lab_vm.real_time import in_real_time
 from rich.console import Console
 
-from lab.backends.real_time import in_real_time
 from lab.backends.records import TrialError
 from lab.base import sandbox_mode
 from lab.base.errors import COMMAND_LINE, UserError, field_error

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab_vm import stock
+from lab_vm import real, stock, vagrant
 from rich.console import Console
 
-from lab.backends import real, vagrant
 from lab.backends.backend import Site
-from lab.backends.choose import choose, real_backend
+from lab.backends.choose import choose
 from lab.backends.virtual import Virtual, find_built
 from lab.base.choice import names
 from lab.base.errors import COMMAND_LINE, field_error
@@ -221,7 +220,7 @@ def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
 @contextmanager
 def _machine(engine: str, comparison: Comparison, modules: list[OwnModule]) -> Iterator[Site]:
     """Yield the VM with the modules for its kernel; UserError where its kernel is another one."""
-    backend = real_backend(choose("vm", engine))
+    backend = real.real_backend(choose("vm", engine))
     with real.alone(backend):
         site = real.inspect(backend, needed_modules(comparison.experiment(comparison.links[0], 1)))
         release = f"Linux {stock.ensure().release}"

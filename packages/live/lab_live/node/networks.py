@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lab_vm.node.leases import Lease
+
 from lab.node.net import namespace, netns
-from lab.node.net.leases import Lease
 from lab.node.system.tools import NodeError, run, run_json
 
 DEFAULT = "0:"  # handle of the qdisc that the kernel itself gives an interface

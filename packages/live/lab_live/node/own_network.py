@@ -19,7 +19,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node.net import leases
+from lab_vm.node import leases
+
 from lab.node.qdiscs import link, qdisc, replay, tc_alone
 from lab.node.qdiscs.qdisc import CHILD, ROOT, QdiscPlace
 from lab.node.qdiscs.qdisc_counts import CountedQdiscs

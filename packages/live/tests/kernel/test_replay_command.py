@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 from lab_live.node.networks import root_qdisc
+from lab_vm.node import leases
+from lab_vm.node.leases import FOLDERS, LEASES
 from live_paths import IN_GUEST
 
 from lab.backends import boot
@@ -21,8 +23,6 @@ from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.tc_alone import constant_delay, constant_rate
-from lab.node.net import leases
-from lab.node.net.leases import FOLDERS, LEASES
 from lab.node.system.tools import run
 from tests.command import ENV
 from tests.guest import own_network
@@ -196,7 +196,7 @@ def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -
     file = tmp_path / "taken"
     waits = [sys.executable, "-c", WAITS.format(file=str(file))]
     called = [ENV, "--default-signal=INT", sys.executable, "-c", CALLS.format(command=waits)]  # `&` ignores it
-    environment = os.environ | {"PYTHONPATH": str(REPO)}
+    environment = os.environ | {"PYTHONPATH": f"{REPO}:{REPO / 'packages/vm'}"}
     process = subprocess.Popen(
         called,
         cwd=REPO / "packages/live",

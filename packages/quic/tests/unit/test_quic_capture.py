@@ -104,7 +104,7 @@ class OverQuic(Recorded):
     node: str = json.dumps(NODE | {"clocks": NODE["clocks"] | {"realtime_ns": BEGUN_US * 1000}})
     own_modules: Mapping[str, Path] = field(default_factory=dict)
 
-    def adapt(self, plan: Plan) -> Plan:
+    def adapt(self, plan: Plan, *_: object) -> Plan:
         requested = [{**plan["flows"][0], **FLOW, "duration_s": 1}]
         whole: Plan = {**PLAN, "work": "lab_quic.node.quic.run_trial", "flows": requested}  # type: ignore[typeddict-item]
         return whole

@@ -8,8 +8,8 @@ import pytest
 from lab_quic.programs import program_of
 from lab_quic.stacks import STACKS
 from lab_quic.way import QUIC
+from lab_vm.host import Host
 
-from lab.backends.host import Host
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.images import image

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from lab.node.engines.named import named
 from lab.node.system.tools import NodeError
+from lab_vm.node.named import named
 
 if TYPE_CHECKING:
     from lab.node.plan import NodesPlan

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A trial on the running kernel, in real time, as root.
 
-Run it as   python3 -m lab.node.host FOLDER
+Run it as   python3 -m lab_vm.node.host FOLDER
 
 FOLDER holds plan.json and gets the raw records; an error is one line in its error.txt. One trial runs at a time: a lock
 names its holder. At the end the first namespace is as it was before. The next trial clears what a killed one left, and
-so does   python3 -m lab.node.host --clean
+so does   python3 -m lab_vm.node.host --clean
 """
 
 import json
@@ -18,14 +18,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node import leftovers
 from lab.node.measure.kernel_log import logged
-from lab.node.net import leases, sysctl
+from lab.node.net import sysctl
 from lab.node.system import modules
-from lab.node.system.exclusive import held_alone
 from lab.node.system.failure import errors_stored
 from lab.node.system.tools import NodeError
-from lab.node.trial import run_trial
+from lab.node.trial import namespaces, run_trial
+from lab_vm.node import containerlab, leases, leftovers, mininet, pair
+from lab_vm.node.exclusive import held_alone
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 STATE = Path("/run/search-lab")
 SHIPPED = Path("/var/tmp")
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+ENGINES = {
+    "netns": namespaces,
+    "containerlab": containerlab.containers_up,
+    "mininet": mininet.hosts_up,
+    "pair": pair.client_afar,
+}  # what builds the nodes
 
 
 def main(argv: list[str]) -> None:
@@ -72,7 +78,7 @@ def _trial(plan: "Plan", folder: Path) -> None:
     with held_alone(STATE / "lock", plan["holder"]):
         leftovers.clear(STATE)
         with leftovers.claimed(STATE, plan), _as_before(plan), logged(folder):
-            run_trial(plan, folder)
+            run_trial(plan, folder, build=ENGINES[plan["engine"]])
 
 
 def _clean() -> None:

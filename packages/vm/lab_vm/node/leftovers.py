@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node.engines import containerlab
 from lab.node.measure import trace
 from lab.node.net import namespace, netns, sockets, sysctl
 from lab.node.qdiscs import link
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run
+from lab_vm.node import containerlab
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The client's end on a kernel of its own, on a second machine, as root.
 
-Run it as   python3 -m lab.node.engines.far_end
+Run it as   python3 -m lab_vm.node.far_end
 
 A request is a JSON line on standard input, [name, arguments]. Each gets a line back, with its result or its error. When
 the input closes, because the trial is over or was killed, everything made here is taken down.
@@ -26,9 +26,9 @@ from lab.node.net import interface, netns, route, sockets, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import entered, named
 from lab.node.system import modules
-from lab.node.system.exclusive import held_alone
 from lab.node.system.tools import NodeError, run, run_json
 from lab.node.traffic import flow
+from lab_vm.node.exclusive import held_alone
 
 if TYPE_CHECKING:
     from lab.node.plan import Module, Sysctls

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from lab.backends.guest_code import package_of, sources
-from lab.backends.host import attended
-from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.node.plan import Plan
+from lab.schema.topology import Topology
+from lab_vm.host import attended
+from lab_vm.real_time import add_topology, in_real_time, patience_s, require_records
 
 PLACE = "/var/tmp"
 SSH_FAILED = 255
@@ -49,14 +50,15 @@ class Machine:
     own_modules: Mapping[str, Path] = field(default_factory=dict)
     required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
-    def adapt(self, plan: Plan) -> Plan:
+    def adapt(self, plan: Plan, folder: Path, topology: Topology) -> Plan:
         """Return the plan for real time."""
+        add_topology(folder, self.engine, topology)
         return in_real_time(plan, self.engine)
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Send a plan, execute it there, and fetch its raw records."""
         (folder / "plan.json").write_text(json.dumps(plan))
-        output = self.execute("lab.node.host", folder, patience_s(plan), most_bytes(plan))
+        output = self.execute("lab_vm.node.host", folder, patience_s(plan), most_bytes(plan))
         require_records(folder, self.name, output)
 
     def execute(self, module: str, folder: Path, limit_s: float, most: int = LEAST_BYTES) -> str:

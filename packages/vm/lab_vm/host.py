@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from lab.backends import records
-from lab.backends.real_time import in_real_time, patience_s, require_records
-from lab.base import paths
+from lab.backends.guest_code import root_of
 from lab.base.errors import UserError
 from lab.node.plan import Plan
+from lab.schema.topology import Topology
+from lab_vm.real_time import add_topology, in_real_time, patience_s, require_records
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
 
@@ -29,8 +30,9 @@ class Host:
     own_modules: Mapping[str, Path] = field(default_factory=dict)
     required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
-    def adapt(self, plan: Plan) -> Plan:
+    def adapt(self, plan: Plan, folder: Path, topology: Topology) -> Plan:
         """Return the plan for real time."""
+        add_topology(folder, self.engine, topology)
         return in_real_time(plan, self.engine)
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
@@ -40,7 +42,7 @@ class Host:
             work = Path(place) / "trial"  # dumpcap gives up root's right to enter any folder, such as a user's home
             Path(place).chmod(0o755)
             shutil.copytree(folder, work)
-            output = attended(as_root("-m", "lab.node.host", str(work)), patience_s(plan), "host")
+            output = attended(as_root("lab_vm.node.host", str(work)), patience_s(plan), "host")
             if os.geteuid():
                 subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", place], check=False)
             records.take(work, folder, records.most_bytes(plan))
@@ -48,16 +50,17 @@ class Host:
 
     def call(self, *arguments: str) -> str:
         """Run a module of lab.node as root and return its output; UserError if it fails."""
-        done = subprocess.run(as_root("-m", *arguments), capture_output=True, text=True, check=False)
+        done = subprocess.run(as_root(*arguments), capture_output=True, text=True, check=False)
         if done.returncode:
             raise UserError(f"host: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
         return done.stdout
 
 
-def as_root(*arguments: str, more: Path | None = None) -> list[str]:
-    """Build a command of the system's Python, run by root, that can import lab.node, and what one more folder has."""
+def as_root(module: str, *arguments: str) -> list[str]:
+    """Build a command of the system's Python, run by root: a module that imports lab.node, lab_vm.node and its own."""
     sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    return [*sudo, "env", f"PYTHONPATH={paths.REPO}{f':{more}' if more else ''}", PYTHON, *arguments]
+    folders = dict.fromkeys(str(root_of(name)) for name in ("lab", "lab_vm", module))
+    return [*sudo, "env", f"PYTHONPATH={':'.join(folders)}", PYTHON, "-m", module, *arguments]
 
 
 def attended(command: list[str], limit_s: float, where: str) -> str:

@@ -17,10 +17,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node.engines import far_end
+import lab
+import lab_vm
 from lab.node.net import netns, sysctl
 from lab.node.net.namespace import entered
 from lab.node.system.tools import NodeError, run, run_json
+from lab_vm.node import far_end
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan, Topology
@@ -28,10 +30,9 @@ if TYPE_CHECKING:
 
 NAME = "search-lab-client"  # to ssh, and in /etc/hosts (ansible/roles/pair)
 DEV = "far"
-CODE = Path(__file__).parents[2]  # lab/
 SERVE = (
     "place=$(mktemp -d /var/tmp/search-lab-XXXXXX) && head -c {size} | tar -x -C $place && cd $place && "
-    "sudo --preserve-env=SSH_CONNECTION python3 -m lab.node.engines.far_end; sudo rm -rf $place"
+    "sudo --preserve-env=SSH_CONNECTION python3 -m lab_vm.node.far_end; sudo rm -rf $place"
 )
 PINGS = 20
 PATIENCE_S = 60
@@ -150,9 +151,11 @@ def _neighbours(topology: "Topology", node: str) -> list[str]:
 
 
 def _code() -> bytes:
-    """Pack the node's code."""
+    """Pack what this node's code is."""
     packed = BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name in ("__init__.py", "node"):
-            tar.add(CODE / name, f"lab/{name}", filter=lambda info: None if "__pycache__" in info.name else info)
+        for folder in (Path(package.__path__[0]) for package in (lab, lab_vm)):
+            for name in ("__init__.py", "node"):
+                place = f"{folder.name}/{name}"
+                tar.add(folder / name, place, filter=lambda info: None if "__pycache__" in info.name else info)
     return packed.getvalue()

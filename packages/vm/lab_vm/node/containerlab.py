@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node.engines.named import named
 from lab.node.system.tools import NodeError, run
+from lab_vm.node.named import named
 
 if TYPE_CHECKING:
     from lab.node.plan import NodesPlan

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a machine is that trials run on:   python3 -m lab.node.facts ENGINE MODULE...   prints it as JSON, or fails."""
+"""What a machine is that trials run on: `python3 -m lab_vm.node.facts ENGINE MODULE...` prints it as JSON, or fails."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
-from lab.node.engines import containerlab, mininet, pair
 from lab.node.system.tools import NodeError, run
+from lab_vm.node import containerlab, mininet, pair
 
 TOOLS = ("ip", "tc", "ss", "iperf3", "dumpcap", "modprobe", "sysctl")
 REQUIRED = {

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_vm.real_time import in_real_time
 
 from lab.backends import boot
-from lab.backends.real_time import in_real_time
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.runs.plan import draw, make_plan
-from tests.conftest import SMALL, experiment_on
+from tests.conftest import IN_GUEST, SMALL, experiment_on
 from tests.guest import host as guest_host
 
 NODES = {"server", "gateway", "satellite", "client"}
@@ -27,7 +27,7 @@ def on_guest(tmp_path: Path, kernel: Kernel, world: Image) -> OnGuest:
 
     def requested(function: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
         arguments |= {"plan": in_real_time(plan, "netns")}
-        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root).result
+        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root, more=IN_GUEST).result
         return answer
 
     return requested
@@ -62,3 +62,9 @@ def test_a_second_trial_and_a_namespace_of_somebody_else_are_refused(on_guest: O
     reported = on_guest(guest_host.stranger)
     assert reported["error"] == "ip netns: client: must not exist: it is not of this lab: delete or rename it"
     assert reported["after"]["namespaces"] == ["client"]
+
+
+def test_a_client_on_a_second_machine_ends_when_it_must(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    reported = boot.call(guest_host.far_client, {}, tmp_path, kernel, world.root, more=IN_GUEST).result
+    assert (reported["ended"], reported["printed"], reported["left"]) == (False, "began\n", [])
+    assert reported["machine"]["wake_ups"] > 0
