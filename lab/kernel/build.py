@@ -19,7 +19,7 @@ from lab.base.remove import remove
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.recipe import Recipe, Source
-from lab.kernel.sockets import digested, enlarge_sockets
+from lab.kernel.versions import VERSIONS
 
 HERE = Path(__file__).parent
 SENDERS = (HERE / "search", HERE / "startup")  # the second takes symbols of the first
@@ -33,6 +33,8 @@ DEFAULT = Recipe()
 Progress = Callable[[int], None]  # receives the number of finished compiler steps
 RELEASE = "obj/include/config/kernel.release"
 KERNEL_STEPS, MODULES_STEPS = 1105, 135  # lines of the compiler's output, 6.12's: only a bar depends on them
+SOCKETS = "include/net/inet_connection_sock.h"  # the room that a socket has for its congestion control
+SOCKET_SIZE = re.compile(r"(icsk_ca_priv\[|#define\s+ICSK_CA_PRIV_SIZE\s+\()\d+")
 
 
 @dataclass(frozen=True)
@@ -183,3 +185,24 @@ def _described(kernel: Path, modules: Path) -> Kernel:
         modules / "fewer_wakeups.so",
         described,
     )
+
+
+def digested(recipe: Recipe) -> list[str]:
+    """Return what a kernel's digest has in addition; nothing for Debian's own."""
+    held_bytes = VERSIONS[recipe.version].socket_bytes
+    return [f"socket {held_bytes}"] if held_bytes else []
+
+
+def enlarge_sockets(compile_: Compile, recipe: Recipe) -> None:
+    """Change the header of an unpacked source, where the recipe requests larger sockets."""
+    if held_bytes := VERSIONS[recipe.version].socket_bytes:
+        header = require_made(compile_.folder, f"src/{SOCKETS}")
+        header.write_text(with_socket_bytes(read_plain(header, MEGABYTE).decode(), held_bytes))
+
+
+def with_socket_bytes(header: str, held_bytes: int) -> str:
+    """Return the header with another ICSK_CA_PRIV_SIZE, which stands there as a number exactly once."""
+    changed, count = SOCKET_SIZE.subn(rf"\g<1>{held_bytes}", header)
+    if count != 1:
+        raise UserError(f"build: {SOCKETS}: must state the size of icsk_ca_priv once as a number, not {count} times")
+    return changed

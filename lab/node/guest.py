@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from lab.node.net import interface
 from lab.node.system.failure import errors_stored
 from lab.node.system.libc import LIBC
-from lab.node.system.steady import keep_steady
 from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
     from lab.node.plan import Call, Plan
+
 
 TRIAL = Path("/trial")
 WORK = {
@@ -37,6 +37,9 @@ MOUNTS = (
 )
 BEGINS = "search-lab begins "  # on the console, before the name of each of several plans
 LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
+SOFTIRQS = "ksoftirqd/0"
+NEIGHBOURS = "ipv?/neigh/default"
+NEVER_MS = 20 * 24 * 3600 * 1000
 
 
 def main() -> None:
@@ -85,6 +88,23 @@ def mount(kind: str, target: str) -> None:
     """Attach a file system without the tool: it is setuid to the user who made the world image, who may not be root."""
     if LIBC.mount(kind.encode(), target.encode(), kind.encode(), 0, None):
         raise NodeError(f"mount {target}: {os.strerror(ctypes.get_errno())}")
+
+
+def keep_steady() -> None:
+    """Set what would make the kernel's work in a trial depend on the trials before it.
+
+    Softirqs that the kernel puts off go before programs: the scheduler chooses between two ordinary threads by what
+    each has done so far, and a program that is first reads the clock before a packet goes on. The kernel goes through
+    its tables of neighbours once more at most, instead of every 15 s from its boot on.
+    """
+    os.sched_setscheduler(_thread(SOFTIRQS), os.SCHED_FIFO, os.sched_param(1))
+    for table in Path("/proc/sys/net").glob(NEIGHBOURS):
+        (table / "base_reachable_time_ms").write_text(str(NEVER_MS))
+
+
+def _thread(name: str) -> int:
+    """Find a thread of the kernel."""
+    return next(int(each.parent.name) for each in Path("/proc").glob("[0-9]*/comm") if each.read_text().strip() == name)
 
 
 if __name__ == "__main__":

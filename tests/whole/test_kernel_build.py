@@ -16,8 +16,8 @@ from lab.commands.cli import app
 from lab.images import image
 from lab.images.refused import refused
 from lab.kernel import build
+from lab.kernel.build import SOCKETS, with_socket_bytes
 from lab.kernel.recipe import Recipe
-from lab.kernel.sockets import HEADER, with_socket_bytes
 from lab.kernel.versions import VERSIONS
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
@@ -221,7 +221,7 @@ def test_a_socket_gets_more_room_wherever_its_size_is_stated(header: str, change
 
 @pytest.mark.parametrize("header", ["", "icsk_ca_priv[CA]", "icsk_ca_priv[1]\nicsk_ca_priv[2]"])
 def test_a_header_that_does_not_state_a_sockets_size_once_is_refused(header: str) -> None:
-    with pytest.raises(UserError, match=f"^build: {HEADER}: must state the size of icsk_ca_priv once as a number"):
+    with pytest.raises(UserError, match=f"^build: {SOCKETS}: must state the size of icsk_ca_priv once as a number"):
         with_socket_bytes(header, 768)
 
 

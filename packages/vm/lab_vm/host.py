@@ -6,8 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,25 +14,16 @@ from lab.backends import records
 from lab.backends.guest_code import root_of
 from lab.base.errors import UserError
 from lab.node.plan import Plan
-from lab.schema.topology import Topology
-from lab_vm.real_time import add_topology, in_real_time, patience_s, require_records
+from lab_vm.real_time import RealTime, patience_s, require_records
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
 
 
 @dataclass(frozen=True)
-class Host:
+class Host(RealTime):
     """This machine."""
 
-    engine: str
-    kind: str = "host"
-    own_modules: Mapping[str, Path] = field(default_factory=dict)
-    required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
-
-    def adapt(self, plan: Plan, folder: Path, topology: Topology) -> Plan:
-        """Return the plan for real time."""
-        add_topology(folder, self.engine, topology)
-        return in_real_time(plan, self.engine)
+    kind: ClassVar[str] = "host"
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Execute a plan; the node ends and cleans up at the end of its standard input."""
@@ -49,7 +39,7 @@ class Host:
         require_records(folder, "host", output)
 
     def call(self, *arguments: str) -> str:
-        """Run a module of lab.node as root and return its output; UserError if it fails."""
+        """Run a module as root and return its output; UserError if it fails."""
         done = subprocess.run(as_root(*arguments), capture_output=True, text=True, check=False)
         if done.returncode:
             raise UserError(f"host: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")

@@ -10,9 +10,8 @@ import shlex
 import subprocess
 import tarfile
 import uuid
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,9 +20,8 @@ from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.node.plan import Plan
-from lab.schema.topology import Topology
 from lab_vm.host import attended
-from lab_vm.real_time import add_topology, in_real_time, patience_s, require_records
+from lab_vm.real_time import RealTime, patience_s, require_records
 
 PLACE = "/var/tmp"
 SSH_FAILED = 255
@@ -40,20 +38,12 @@ OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(RealTime):
     """A machine that ssh reaches by `name`, with the options of a configuration file if there is one."""
 
-    engine: str
+    kind: ClassVar[str] = "vm"
     name: str
     ssh_config: Path | None = None
-    kind: str = "vm"
-    own_modules: Mapping[str, Path] = field(default_factory=dict)
-    required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
-
-    def adapt(self, plan: Plan, folder: Path, topology: Topology) -> Plan:
-        """Return the plan for real time."""
-        add_topology(folder, self.engine, topology)
-        return in_real_time(plan, self.engine)
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Send a plan, execute it there, and fetch its raw records."""
@@ -62,7 +52,7 @@ class Machine:
         require_records(folder, self.name, output)
 
     def execute(self, module: str, folder: Path, limit_s: float, most: int = LEAST_BYTES) -> str:
-        """Send a folder, run a module that needs lab.node alone on it as root, fetch it back, and return the output."""
+        """Send a folder, run a module on it as root, fetch it back, and return the output."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
             self._send(module, folder, there)
@@ -74,7 +64,7 @@ class Machine:
         return output
 
     def call(self, *arguments: str) -> str:
-        """Run a module of lab.node as root there and return its output; UserError if it fails or ssh does."""
+        """Run a module as root there and return its output; UserError if it fails or ssh does."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
             self._send(arguments[0], None, there)

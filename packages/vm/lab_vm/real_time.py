@@ -6,7 +6,10 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import yaml
 
@@ -17,6 +20,21 @@ from lab.schema.topology import Topology
 
 TIMER_LATE_S = 0.0005  # under software emulation
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
+
+
+@dataclass(frozen=True)
+class RealTime:
+    """A backend whose kernel runs already: one trial at a time, by this machine's own worker."""
+
+    kind: ClassVar[str]
+    required_files: ClassVar[list[Path]] = []
+    engine: str
+    own_modules: Mapping[str, Path] = field(default_factory=dict, kw_only=True)
+
+    def adapt(self, plan: Plan, folder: Path, topology: Topology) -> Plan:
+        """Return the plan for real time."""
+        add_topology(folder, self.engine, topology)
+        return in_real_time(plan, self.engine)
 
 
 def in_real_time(plan: Plan, engine: str) -> Plan:

@@ -18,7 +18,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node.measure.kernel_log import logged
 from lab.node.net import sysctl
 from lab.node.system import modules
 from lab.node.system.failure import errors_stored
@@ -26,6 +25,7 @@ from lab.node.system.tools import NodeError
 from lab.node.trial import namespaces, run_trial
 from lab_vm.node import containerlab, leases, leftovers, mininet, pair
 from lab_vm.node.exclusive import held_alone
+from lab_vm.node.kernel_log import logged
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan
