@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A workload on the page: how many exits were early, and what they cost, in sentences and as a table."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lab.base.format import few, number
 from lab.base.stats import Paired, mean_of
@@ -39,18 +39,14 @@ def sentences(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> tu
     measured = [cost for cost in found if cost.cca != REFERENCE and cost.group_ms.difference is not None]
     compared = sorted(measured, key=lambda cost: -(cost.group_ms.difference or 0))
     if not compared:
-        return (f"Early exits: {_joined(_early(cost, labels) for cost in found)}.", left)
-    listed = _joined(f"{_early(cost, labels)}, {_cost_ms(cost)} ms" for cost in compared)
+        return (f"Early exits: {'; '.join(_early(cost, labels) for cost in found)}.", left)
+    listed = "; ".join(f"{_early(cost, labels)}, {_cost_ms(cost)} ms" for cost in compared)
     separated = "A star: separated from it after Holm's correction."
     return (f"Early exits, and time per {unit} against {labels[REFERENCE]}: {listed}. {separated}", left)
 
 
 def _early(cost: Cost, labels: Mapping[str, str]) -> str:
     return f"{labels[cost.cca]} {cost.early} of {len(cost.flows)}"
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "; ".join(parts)
 
 
 def _cost_ms(cost: Cost) -> str:

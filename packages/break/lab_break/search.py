@@ -58,7 +58,7 @@ def search(
     """Search so many points, of which the usual one is the first, or until `goes_on` returns false after a batch."""
     logging.getLogger("optuna").setLevel(logging.WARNING)
     found = Searched(optuna.create_study(direction="maximize", sampler=_sampler(optimiser, seed)))
-    found.study.enqueue_trial(_searched(bounds, bounds.usual))
+    found.study.enqueue_trial({name: bounds.usual[name] for name in distributions(bounds)})
     while len(found.tried) < points:
         began_s = time.process_time()
         asked = [found.study.ask(distributions(bounds)) for _ in range(min(BATCH, points - len(found.tried)))]
@@ -84,10 +84,6 @@ def distributions(bounds: Bounds) -> dict[str, BaseDistribution]:
     if len(bounds.jitter) > 1:
         found["jitter"] = CategoricalDistribution(bounds.jitter)
     return found
-
-
-def _searched(bounds: Bounds, point: Point) -> dict[str, float | str]:
-    return {name: point[name] for name in distributions(bounds)}
 
 
 def _sampler(optimiser: str, seed: int) -> BaseSampler:

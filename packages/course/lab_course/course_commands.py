@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from lab.base.choice import names
 from lab.base.errors import UserError
 from lab.base.format import counted
 from lab.base.processes import processors
@@ -99,7 +100,7 @@ class CheckRequest:
 def check_course(request: CheckRequest, console: Console) -> None:
     """Rehearse every case, and print a line for each; exit status 1 where a grade differs."""
     bench = Bench.on(prepare(Recipe(), console))
-    tasks = [each for each in _cases(request, bench) if request.cases is None or each.name in _names(request.cases)]
+    tasks = [each for each in _cases(request, bench) if request.cases is None or each.name in names(request.cases)]
     if not tasks:
         raise UserError(f"command line: cases={request.cases}: must be solution, start or a mistake of the assignment")
     failed = 0
@@ -124,10 +125,6 @@ def _cases(request: CheckRequest, bench: Bench) -> Iterator[Case]:
         if assignment.has_teacher:
             yield from cases(assignment, bench, request.update)
             yield from solutions(assignment, bench, request.students)
-
-
-def _names(text: str) -> set[str]:
-    return {name.strip() for name in text.split(",")}
 
 
 def _timed(case: Case) -> tuple[list[str], float]:

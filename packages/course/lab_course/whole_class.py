@@ -92,7 +92,7 @@ def attempt(task: Task) -> Line:
         write_whole(folder / RESULTS, gradescope.results(graded))
         if graded.is_sound:
             write_whole(folder / INPUT, digest + "\n")
-        stored = graded.points, graded.of, _note(graded.faults)
+        stored = graded.points, graded.of, "; ".join(graded.faults)
     points, of, note = stored
     return Line(task.name, submission.student, points, of, note, folder.name)
 
@@ -125,13 +125,9 @@ def _stored(folder: Path, digest: str) -> tuple[float, int, str] | None:
             return None
         content = strict_json.loads(read_plain(folder / RESULTS, MOST_RESULT_BYTES))
         faults = [line[2:] for line in content["output"].splitlines() if line.startswith("! ")]
-        return content["score"], content["extra_data"]["max_score"], _note(faults)
+        return content["score"], content["extra_data"]["max_score"], "; ".join(faults)
     except (OSError, ValueError, KeyError, UserError):
         return None
-
-
-def _note(faults: Sequence[str]) -> str:
-    return "; ".join(faults)
 
 
 def with_doubles(lines: Sequence[Line]) -> list[Line]:

@@ -46,7 +46,7 @@ def ensure(version: str = "search", progress: Progress = lambda _what: None) -> 
     folder = paths.cache() / f"bpf-{_digest(version)}"
     if not image.find(IMAGE):
         progress("making the image with clang and bpftool")
-    root = _root()
+    root = require_tools(image.ensure(IMAGE).root)
     if not finished(folder):
         sandbox.require()
         with publish(folder) as draft:
@@ -59,10 +59,6 @@ def ensure(version: str = "search", progress: Progress = lambda _what: None) -> 
 def bpftool(root: Path) -> list[str]:
     """Return the command of an image's bpftool, on whatever system this is."""
     return [str(root / LOADER), "--library-path", str(root / LIBRARIES), str(root / BPFTOOL)]
-
-
-def _root() -> Path:
-    return require_tools(image.ensure(IMAGE).root)
 
 
 def require_tools(root: Path) -> Path:

@@ -4,7 +4,7 @@
 import selectors
 import socket
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lab.node.system.tools import NodeError
 from lab_live.node.control import MOST_LINE_BYTES, line_bytes
@@ -55,7 +55,7 @@ class Lobby:
         except OSError:  # it has gone already, or this process has no more files for it
             return
         connection.setblocking(False)
-        self._waiting[connection] = (_shown(address), time.monotonic() + self._patience_s, bytearray())
+        self._waiting[connection] = (str(address[0]), time.monotonic() + self._patience_s, bytearray())
         self._selector.register(connection, selectors.EVENT_READ)
 
     def _read(self, connection: socket.socket) -> Peer | None:
@@ -80,7 +80,3 @@ class Lobby:
         self._selector.close()
         for connection in self._waiting:
             connection.close()
-
-
-def _shown(address: Any) -> str:
-    return str(address[0])

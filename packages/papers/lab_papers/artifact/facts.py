@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 
 from lab.schema.scenario import load_scenario
-from lab.tables.run_json import HostJson
 from lab.tables.stored_run import Run
 from lab_papers.evaluation.claims.numbered import Claim, numbered
 from lab_papers.evaluation.claims.verdict import COUNTED, UNJUDGED
@@ -66,13 +65,8 @@ def cost(results: Path, scenarios: Iterable[str]) -> Cost:
     known = [each for each in seconds if each is not None]
     minutes = sum(known) / 60 if whole and len(known) == len(seconds) else None
     size = sum(file.stat().st_size for run in runs for file in run.resolve().rglob("*") if file.is_file())
-    machines = (_machine(meta["host"]) for meta in metas)
+    machines = (f"{meta['host']['processor']}, {meta['host']['cores']} cores" for meta in metas)
     return Cost(minutes, size / 1e6, tuple(dict.fromkeys(machines)))
-
-
-def _machine(host: HostJson) -> str:
-    """Return a processor and the number of its cores."""
-    return f"{host['processor']}, {host['cores']} cores"
 
 
 def _tolerance(claim: Claim) -> str:

@@ -15,7 +15,7 @@ from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe
-from lab.runs.execute import OpenRun, execute
+from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, try_link
 from lab.runs.find_run import none
 from lab.runs.options import RunOptions
@@ -56,7 +56,7 @@ def _rows(experiments: list[Experiment], site: Site, options: RunOptions, consol
         executed = execute(at_hand, none, site, options, bar, alone=True)
     for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
         say(console, str(line))
-    rows = [row(_stored(run)) for run in executed.runs if not run.failures]
+    rows = [row(Stored.of(Run(run.folder))) for run in executed.runs if not run.failures]
     absent = [each for each in experiments if each.name in lacks]
     rows += [not_run(each.scenario.profile, each.profile.title, lacks[each.name]) for each in absent]
     for each in rows:
@@ -73,10 +73,6 @@ def at_hand(profile: str, duration_s: int) -> Experiment:
 
 def _experiment(profile: str, duration_s: int) -> Experiment:
     return try_link(profile, [SENDER], {"trials": 1, "duration_s": duration_s})
-
-
-def _stored(run: OpenRun) -> Stored:
-    return Stored.of(Run(run.folder))
 
 
 def _folder() -> Path:

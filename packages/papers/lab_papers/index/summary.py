@@ -3,8 +3,6 @@
 
 from collections.abc import Sequence
 
-import polars as pl
-
 from lab.base.format import mean, number, share
 from lab.judge.registry import LASTING, TRUTH, rule_of
 from lab.judge.stored import Stored
@@ -58,11 +56,12 @@ def table(links: Sequence[Stored]) -> Table:
 
 
 def _rows(stored: Stored) -> list[Row]:
-    summary, rule = _summary(stored), _rule(stored)
+    summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas])
+    judges = (LASTING, TRUTH, rule_of(stored.run.scenario))
     rows = []
     for stanza in stored.ccas:
-        judges = (LASTING, TRUTH, rule)
-        lasting, true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in judges)
+        found = (summary.filter(cca=stanza["name"], heuristic=name) for name in judges)
+        lasting, true, ruled = (each.row(0, named=True) for each in found)
         theirs = published(stored, stanza["name"], "chokepoint_pct")
         cells = (
             stanza["label"],
@@ -76,15 +75,3 @@ def _rows(stored: Stored) -> list[Row]:
         )
         rows.append(Row(cells))
     return rows
-
-
-def _is(cca: str, heuristic: str) -> pl.Expr:
-    return (pl.col("cca") == cca) & (pl.col("heuristic") == heuristic)
-
-
-def _summary(stored: Stored) -> pl.DataFrame:
-    return summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas])
-
-
-def _rule(stored: Stored) -> str:
-    return rule_of(stored.run.scenario)

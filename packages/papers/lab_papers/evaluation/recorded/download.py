@@ -7,13 +7,13 @@ ACK was taken in and before the segments that it released were sent, so that the
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from lab.base.errors import UserError, field_error
+from lab.base.stats import smallest
 from lab.judge.ack_stream import GAIN
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
@@ -108,7 +108,7 @@ def emulated(trial: Trial) -> Download | None:
     if not acks.height:
         return None
     start_s = float(acks["t_s"][0]) - float(acks["rtt_ms"][0]) / 1e3
-    again_s = trial.retransmits.filter(pl.col("flow") == FLOW)["t_s"].min()
+    again_s = smallest(trial.retransmits.filter(pl.col("flow") == FLOW)["t_s"])
     acked_bytes = _floats(acks, "acked_bytes")
     return Download(
         name=f"{trial.cca}-{trial.number:03d}",
@@ -119,7 +119,7 @@ def emulated(trial: Trial) -> Download | None:
         delivered_bytes=acked_bytes,
         lost_pkts=np.full(acks.height, np.nan),
         mss_bytes=int(trial.meta["mss_bytes"]),
-        loss_s=None if again_s is None else float(_number(again_s)) - start_s,
+        loss_s=None if again_s is None else again_s - start_s,
         start_s=start_s,
     )
 
@@ -143,7 +143,3 @@ def _floats(frame: pl.DataFrame, column: str) -> Floats:
         return np.full(frame.height, np.nan)
     values: Floats = frame[column].cast(pl.Float64).to_numpy(allow_copy=True)
     return values
-
-
-def _number(value: Any) -> float:
-    return float(value)
