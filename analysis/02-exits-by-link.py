@@ -25,9 +25,9 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.fullest import stored
 from lab_papers.index.artefacts import Artefacts
-from lab_papers.index.evaluation import evaluation
 from lab_papers.index.source_tables import source_table
 
 runs, faults = stored(Path(results_dir))

@@ -31,7 +31,7 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import beginning, bin_windows, bins_error, case_study, rounds, sent_delivered, slow_start
+from lab_papers.figures import bin_windows, bins_error, case_study, rounds, sent_delivered, slow_start
 from lab_papers.figures.replayed import replayed
 from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
@@ -56,7 +56,7 @@ display(
 
 # %%
 display(
-    page.figure("thesis-4.1", "thesis, figure 4.1", beginning.draw_beginning(plain), run)
+    page.figure("thesis-4.1", "thesis, figure 4.1", slow_start.draw_beginning(plain), run)
     if plain
     else page.pending("thesis-4.1", "thesis, figure 4.1", "no GEO run has a valid trial without HyStart")
 )

@@ -35,7 +35,7 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
-from lab_papers.figures import beginning, throughput_time
+from lab_papers.figures import slow_start, throughput_time
 from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
 
@@ -72,7 +72,7 @@ display(
 )
 
 # %%
-parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": beginning.draw_beginning}
+parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": slow_start.draw_beginning}
 for part, draw in parts.items():
     name, source = f"wifi-4{part}", f"WiFi paper, figure 4 {', '.join(part)}"
     display(

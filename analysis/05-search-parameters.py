@@ -30,10 +30,10 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.figures import norm_by_round, rtt_average, rtt_extremes, sensitivity
 from lab_papers.fullest import first_stored
 from lab_papers.index.artefacts import Artefacts
-from lab_papers.index.evaluation import evaluation
 
 page = Artefacts.into(out_dir)
 runs = [run for names in scenarios.values() if (run := first_stored(Path(results_dir), names))]

@@ -32,9 +32,9 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.index.artefacts import Artefacts
 from lab_papers.index.competing import competing_table
-from lab_papers.index.evaluation import evaluation
 
 page = Artefacts.into(out_dir)
 flows = evaluation(Path(results_dir), "flows")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lab_papers.same.values import values_of
+from lab_papers.same.reference import values_of
 
 from lab.base.paths import REPO
 from lab.kernel.build import Kernel

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lab_papers.same.values import values_of
+from lab_papers.same.reference import values_of
 
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run

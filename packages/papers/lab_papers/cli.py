@@ -211,7 +211,7 @@ def compare(
 
     Example: `lab traces compare results/geo-recorded/latest`
     """
-    from lab_papers.commands.traces_compare import compare as lay
+    from lab_papers.commands.traces import compare as lay
 
     lay(run, names or [], out, console)
 
@@ -231,7 +231,7 @@ def spectrum(
     """
     from lab_formats.named import find
 
-    from lab_papers.commands.traces_spectrum import show_spectrum
+    from lab_papers.commands.traces import show_spectrum
 
     for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):
         say(console, line)

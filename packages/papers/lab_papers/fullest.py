@@ -5,6 +5,7 @@ A run that is smaller, or that the command line gave another duration or seed, d
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from lab.base.errors import UserError
@@ -12,6 +13,8 @@ from lab.base.named_files import scenario_files
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import Check
 
 LATEST = "latest"
 # Fields of a scenario that decide its trials, apart from their number.
@@ -104,3 +107,25 @@ def _others(newest: Path) -> Iterator[Run]:
                 yield run
         except UserError:
             continue
+
+
+def why_invalid(trials: Sequence[Trial]) -> str | None:
+    """Return a line that names the check which most trials failed; null where a trial is valid, or none is stored."""
+    if not trials or any(trial.valid for trial in trials):
+        return None
+    failed: dict[str, list[Check]] = {}
+    for check in chain.from_iterable(trial.meta["certificate"]["checks"] for trial in trials):
+        if not check["ok"]:
+            failed.setdefault(check["name"], []).append(check)
+    worst = max(failed.values(), key=len, default=[])
+    return f"none of its {len(trials)} trials is valid{_words(worst)}"
+
+
+def _words(failed: Sequence[Check]) -> str:
+    if not failed:
+        return ""
+    first = failed[0]
+    found = sorted({f"{check['got']:.3g}" for check in failed if check["got"] is not None}, key=float)
+    measured = " to ".join(dict.fromkeys((found[0], found[-1]))) if found else "not measured"
+    rule = f"must be {first['asked']}" + (f" \N{PLUS-MINUS SIGN} {first['tolerance']:g}" if first["tolerance"] else "")
+    return f": {first['name']}, in {len(failed)} trials: {measured} {first['unit']}, {rule}"

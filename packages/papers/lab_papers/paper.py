@@ -20,12 +20,12 @@ from lab.judge.provenance import provenance
 from lab.judge.stored import Stored, in_order
 from lab.runs.vary import MOST_FIELDS
 from lab.tables.stored_run import Run
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
 from lab_papers.evaluation.spectrum import spectrum
 from lab_papers.figures.replayed import Replayed, replayed
 from lab_papers.figures.sensitivity import JUDGES
 from lab_papers.fullest import stored
-from lab_papers.index.evaluation import evaluation
 from lab_papers.index.summary import one_a_link
 from lab_papers.paper_sheet import footnote
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The style sheet of a paper: its width, and the user's own style over the lab's."""
 
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +10,13 @@ from textwrap import fill
 from matplotlib import rc_params_from_file, rcParams
 from matplotlib import style as named_styles
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from lab.base.errors import UserError
+from lab.base.plain_text import flat
+from lab.figures.save import settle
 from lab.figures.sheet import SCREEN, STYLES, Settings, chars, in_force, in_house_style, read_style
+from lab.report.latex import escape
 
 WIDTHS_IN = {"column": 3.3, "page": 7.0}  # of a paper with two columns
 FOOTNOTE_PT = 7
@@ -51,3 +56,22 @@ def footnote(figure: Figure, sentences: Sequence[str]) -> None:
     wide = chars(0.97 * figure.get_figwidth(), FOOTNOTE_PT)
     text = "\n".join(fill(sentence, wide) for sentence in sentences)
     figure.supxlabel(text, x=0.005, ha="left", fontsize=FOOTNOTE_PT, color="#666666")
+
+
+NO_TEX = "--format=pgf: must have LaTeX with pgf: apt-get install texlive-latex-base texlive-pictures"
+
+
+@in_house_style
+def pgf(figure: Figure, about: str = "") -> str:
+    r"""Return the figure as commands of the LaTeX package pgf, for \input; `about` is a comment in it."""
+    from matplotlib.backends.backend_pgf import FigureCanvasPgf, LatexError
+
+    for text in figure.findobj(Text):
+        text.set_text("\n".join(map(escape, text.get_text().split("\n"))))
+    written = io.StringIO()
+    try:
+        settle(figure)
+        FigureCanvasPgf(figure).print_pgf(written)  # type: ignore[no-untyped-call]
+    except (FileNotFoundError, LatexError):
+        raise UserError(NO_TEX) from None
+    return f"% {flat(about)}\n{written.getvalue()}"

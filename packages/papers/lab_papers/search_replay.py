@@ -236,3 +236,12 @@ def _table(bins: npt.NDArray[Any], t_s: npt.NDArray[Any], start: npt.NDArray[Any
         norm_pct=pl.when(compared).then(pl.col("norm_permille") / 10),
         exit=pl.col("crossed") & (pl.col("crossed").cum_sum().over("start") == 1),
     )
+
+
+WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = PRINTED.bins, PRINTED.window_factor_tenths / 10, PRINTED.extra_bins
+
+
+def needed_bins(trials: pl.DataFrame) -> pl.Series:
+    """Return the extra bins that each trial's largest round trip of slow start needs; null where it has none."""
+    ratio = pl.col("max_rtt_ms") / pl.col("initial_rtt_ms")
+    return trials.select(bins=(ratio * WINDOW_BINS / WINDOW_RTTS).ceil())["bins"]

@@ -18,21 +18,13 @@ from lab_papers.evaluation.claims.sentences import short
 CHARS = 80
 FEW = 5  # scenarios that a command names; without names it runs all of the campaign
 TINY = 0.1  # below it two digits must do
-STYLES = {
-    verdicts.AGREES: "green",
-    verdicts.EXPLAINED: "cyan",
-    verdicts.PARTLY: "yellow",
-    verdicts.UNEXPLAINED: "red",
-    verdicts.OPEN: "magenta",
-    verdicts.UNJUDGED: "dim",
-}
-WORDS = {
-    verdicts.AGREES: "agrees",
-    verdicts.EXPLAINED: "explained",
-    verdicts.PARTLY: "partly",
-    verdicts.UNEXPLAINED: "differs",
-    verdicts.OPEN: "open",
-    verdicts.UNJUDGED: "unjudged",
+SHOWN = {  # a word of each verdict, and its colour
+    verdicts.AGREES: ("agrees", "green"),
+    verdicts.EXPLAINED: ("explained", "cyan"),
+    verdicts.PARTLY: ("partly", "yellow"),
+    verdicts.UNEXPLAINED: ("differs", "red"),
+    verdicts.OPEN: ("open", "magenta"),
+    verdicts.UNJUDGED: ("unjudged", "dim"),
 }
 EXCLUDED = "*"  # behind `agrees`
 HEADER = ("", "paper", "within", "here [95 %]", "n", "differs", "verdict")
@@ -103,13 +95,14 @@ def clocks(claims: pl.DataFrame) -> Iterator[str]:
 
 
 def _line(row: dict[str, Any]) -> Text:
-    verdict = WORDS[row["verdict"]] + (EXCLUDED if _is_excluded(row) else "") + (CERTAIN if row["certain"] else "")
+    word, style = SHOWN[row["verdict"]]
+    verdict = word + (EXCLUDED if _is_excluded(row) else "") + (CERTAIN if row["certain"] else "")
     published = f"{row['published']:g}"
     paper = SIGNS.get(row["bound"], "") + (published if len(published) <= 6 else _brief(row["published"]))
     trials = str(row["trials"]) if row["ours"] is not None else ""
     within = f"\N{PLUS-MINUS SIGN}{_brief(row['tolerance'])}" if row["tolerance"] else "[95 %]"
     cells = (row["metric"], paper, within, _ours(row), trials, signed(row))
-    return Text.assemble(_aligned((*cells, "")), (verdict, STYLES[row["verdict"]]))
+    return Text.assemble(_aligned((*cells, "")), (verdict, style))
 
 
 def _aligned(cells: Cells) -> str:

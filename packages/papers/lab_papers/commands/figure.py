@@ -16,8 +16,7 @@ from lab.figures.registry import every_figure
 from lab.figures.save import pdf, svg
 from lab.report.latex import figure_environment
 from lab_papers.paper import Sources, drawings
-from lab_papers.paper_sheet import print_sheet
-from lab_papers.pgf import pgf
+from lab_papers.paper_sheet import pgf, print_sheet
 
 CAPTION_CHARS = 100
 FORMATS: dict[str, Callable[[Figure, str], str | bytes]] = {"pdf": pdf, "svg": svg, "pgf": pgf}

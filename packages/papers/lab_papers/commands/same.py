@@ -27,7 +27,7 @@ from lab.runs.stand_ins import unfetched
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
 from lab_papers.same import compare, reference, trials
-from lab_papers.same.values import Values, values_of
+from lab_papers.same.reference import Values, values_of
 
 SHOWN = 5  # trials whose difference is printed in full
 

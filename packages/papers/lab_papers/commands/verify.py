@@ -14,10 +14,9 @@ from lab.base.choice import choose, one_of
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.commands.lines import say
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons
-from lab_papers.evaluation.claims.coverage import covered
-from lab_papers.evaluation.kept import FOLDER, is_own, newer_runs, with_counterfactuals
+from lab_papers.evaluation.claims.numbered import covered
+from lab_papers.evaluation.kept import FOLDER, evaluation, is_own, newer_runs, with_counterfactuals
 from lab_papers.fullest import LATEST
-from lab_papers.index.evaluation import evaluation
 
 KINDS = ("table ", "figure ")  # before a number, in the name of a place
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables that `lab evaluate` keeps: where they lie, whose they are, and which runs are newer."""
 
+import io
 from collections.abc import Collection
 from pathlib import Path
 
+import polars as pl
+
 from lab.base import seal
+from lab.base.errors import UserError
 from lab.base.named_files import scenario_files
 from lab.base.plain_file import MEGABYTE
 from lab.schema.scenario import load_scenario, scenarios
-from lab.tables.digests import SUMS, write_digests
+from lab.tables.digests import SUMS, checked, read_digests, write_digests
 from lab_papers.fullest import LATEST
 
 FOLDER = "evaluation"
@@ -47,3 +51,23 @@ def sign(folder: Path) -> None:
 def is_own(results: Path) -> bool:
     """Return whether this user's lab made the tables: a stranger's state what no run may show."""
     return seal.kept(results / FOLDER / SUMS, MEGABYTE) is not None
+
+
+AGAIN = "run `lab evaluate` again"
+
+
+def evaluation(results: Path, name: str) -> pl.DataFrame | None:
+    """One of its tables; null where it is not there yet, UserError where it is damaged or a stranger's."""
+    file = results / FOLDER / f"{name}.parquet"
+    if not file.exists():
+        return None
+    if not is_own(results):
+        cached, temporary = seal.places()
+        made = f"made by this user's lab (its key lies in {cached}, else in {temporary})"
+        raise UserError(f"{file}: must be {made}, of the runs that are stored here: {AGAIN}")
+    try:
+        return pl.read_parquet(io.BytesIO(checked(file, read_digests(file.parent / SUMS))))
+    except UserError as error:
+        raise UserError(f"{error}: {AGAIN}") from None
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None

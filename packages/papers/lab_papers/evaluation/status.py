@@ -15,8 +15,7 @@ from lab.tables.columns import schema
 from lab.tables.stored_run import Run
 from lab_papers.evaluation.claims.counterfactual import changes
 from lab_papers.evaluation.columns import STATUS
-from lab_papers.evaluation.validity import why_invalid
-from lab_papers.fullest import LATEST, fullest_run
+from lab_papers.fullest import LATEST, fullest_run, why_invalid
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
 

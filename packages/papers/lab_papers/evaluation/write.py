@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Make every table of the evaluation from the stored runs: results/evaluation/, as Parquet, the claims as CSV too."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
 from lab.base.plain_file import write_whole
+from lab.base.workers import map_in_processes
+from lab.judge.frames import Row
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.columns import schema
@@ -18,7 +20,6 @@ from lab_papers.evaluation import competing_flows, senders, truths
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.columns import evaluation_tables
 from lab_papers.evaluation.kept import FOLDER, sign
-from lab_papers.evaluation.parallel import joined, tables_of
 from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import BASE
@@ -96,7 +97,7 @@ def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
     """Claims in the order of the scenarios, then of runs of other files; a run's own where there is one."""
     known = {one.name: one for one in every}
     own = scenarios()
-    rows: list[claims.ClaimRow] = []
+    rows: list[Row] = []
     for name in [*own, *(name for name in known if name not in own)]:
         one = known.get(name)
         scenario = _scenario(name, one, in_lab=name in own)
@@ -137,3 +138,22 @@ def keep(folder: Path, name: str, table: pl.DataFrame) -> None:
     about, draft = evaluation_tables()[name], folder / f".{name}.parquet"
     write_exact(pl.concat([pl.DataFrame(schema=schema(about.columns)), table], how="diagonal_relaxed"), draft, about)
     draft.replace(folder / f"{name}.parquet")
+
+
+Work = tuple[Callable[..., pl.DataFrame], tuple[Any, ...]]  # a function of a module, and its arguments
+
+
+def tables_of(work: Sequence[Work]) -> list[pl.DataFrame]:
+    """Return the table of each piece of work, in their order."""
+    return map_in_processes(_table, work)
+
+
+def joined(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return one table of those that have rows."""
+    filled = [table for table in tables if table.height]
+    return pl.concat(filled, how="vertical_relaxed") if filled else pl.DataFrame()
+
+
+def _table(piece: Work) -> pl.DataFrame:
+    function, arguments = piece
+    return function(*arguments)

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style, small_pt
 from lab.figures.style import GREEN, INK, Drawing, panels
-from lab_papers.figures.replayed import Replayed
-from lab_papers.figures.streams import Streams
+from lab_papers.figures.replayed import Replayed, Streams
 from lab_papers.search_replay import SearchParams
 
 

@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import INK, VERMILION, Drawing, panels
-from lab_papers.evaluation.search.binning import compared, mean_error
-from lab_papers.figures.replayed import Replayed
-from lab_papers.figures.streams import Streams
+from lab_papers.evaluation.search.replay import compared, mean_error
+from lab_papers.figures.replayed import Replayed, Streams
 
 
 @in_house_style

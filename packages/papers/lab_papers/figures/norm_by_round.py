@@ -12,7 +12,7 @@ from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, key_above, level, panels
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored, in_order
-from lab_papers.figures.streams import Floats
+from lab_papers.figures.replayed import Floats
 
 WINDOWS_RTTS = {2.0: (VERMILION, "-."), 3.5: (INK, "-"), 5.0: (BLUE, "--")}
 FROM_RTTS, TO_RTTS = -4.0, 7.0

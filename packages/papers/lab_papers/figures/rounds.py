@@ -20,7 +20,7 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import INK, VERMILION, Drawing, Look, key_above, panels
 from lab.figures.subject import Subject
-from lab_papers.figures.streams import Floats, Streams
+from lab_papers.figures.replayed import Floats, Streams
 
 EXPECTED = "#56b4e9"
 AFTER_ROUNDS = 3  # shown after the exit

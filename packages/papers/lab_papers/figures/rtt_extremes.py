@@ -11,8 +11,8 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, FAINT, GREEN, INK, VERMILION, Drawing, canvas, cumulative, key_above
 from lab.judge.stored import Stored, in_order
-from lab_papers.evaluation.search.look_back import EXTRA_BINS, needed_bins
 from lab_papers.figures.parts import plain_decades
+from lab_papers.search_replay import EXTRA_BINS, needed_bins
 
 LOOKS = ((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (INK, ":"))
 PREFERRED = ("cubic_plain", "search")

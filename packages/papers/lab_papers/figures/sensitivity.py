@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, Look, canvas, key_above
-from lab_papers.figures.streams import Floats
+from lab_papers.figures.replayed import Floats
 from lab_papers.search_replay import PRINTED
 
 LOOKS = {"early": (VERMILION, "--", "v"), "chokepoint": (GREEN, "-", "o"), "late": (BLUE, "-.", "^")}

@@ -9,8 +9,7 @@ from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import INK, Drawing, key_above, level, panels
-from lab_papers.figures.replayed import Replayed
-from lab_papers.figures.streams import Streams
+from lab_papers.figures.replayed import Replayed, Streams
 
 SENT = "#56b4e9"
 AFTER = 1.15

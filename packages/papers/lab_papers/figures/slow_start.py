@@ -6,7 +6,9 @@ from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.base.stats import largest
+from lab.base.stats import largest, smallest
+from lab.figures import cwnd_rtt
+from lab.figures.cwnd_rtt import Limits
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, width_in
@@ -59,3 +61,16 @@ def _phases(axis: Axes, exit_s: float | None) -> None:
 
 
 FIGURE = PageFigure("slow_start", Place.NO_PAGE, draw, of=Given.TRIAL)
+
+
+def draw_beginning(subject: Subject) -> Drawing:
+    """Draw the beginning of one trial: jitter before there is a queue."""
+    moments = subject.moments
+    full_s = moments.true_capacity_s or moments.last_s()
+    until_s = 1.05 * full_s if full_s else subject.trial.end_s
+    limits = Limits.of_path(subject.trial.meta)
+    drawn = cwnd_rtt.figure(subject.acks, subject.trial.qdisc, limits, moments, subject.sender, until_s)
+    early = subject.acks.filter(pl.col("t_s") <= until_s)["srtt_ms"].drop_nulls()
+    swing = f"smoothed RTT from {smallest(early) or 0:.0f} to {largest(early) or 0:.0f} ms"
+    what = f"Window, smoothed RTT and queue until the link is full: {swing}"
+    return Drawing(drawn, f"{what}. {subject.title}", f"{what}. {subject.title}")

@@ -7,15 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from lab.base.format import NONE, number
+from lab.base.format import NONE, few, number, share
 from lab.base.plain_file import write_whole
 from lab.figures.page_figure import Place
-from lab.judge.registry import label, rules
+from lab.judge.registry import LASTING, TRUTH, label, rules
+from lab.judge.summary import CLASSES
 from lab.report import template
 from lab.report.table import Group, Row, Table
-from lab_papers.index import both_truths
+from lab.schema.cca import load_senders
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.index.drawn import drawn
-from lab_papers.index.evaluation import evaluation
 
 HERE = Path(__file__).parent
 PAGE = "heuristics.html"
@@ -40,7 +41,7 @@ def write(results: Path, links: Mapping[str, str]) -> bool:
         return False
     tables, by_both = [_scores(scored, links)], evaluation(results, "truths")
     if by_both is not None and not by_both.is_empty():
-        tables.insert(0, both_truths.table(by_both, links))
+        tables.insert(0, truths_table(by_both, links))
     constants = evaluation(results, "heuristics_constants")
     if constants is not None and not constants.is_empty():
         tables.append(_constants(constants, links))
@@ -106,3 +107,44 @@ def _constant(row: Mapping[str, Any]) -> Row:
         number(row["misjudged_pct"], 1),
     )
     return Row(cells, published=bool(row["published"]))
+
+
+TRUTHS_HEADER = (
+    "Sender",
+    "Trials",
+    *(f"{name.capitalize()} (%)" for name in CLASSES),
+    *(f"{name.capitalize()} by one RTT (%)" for name in CLASSES),
+    "Class depends",
+)
+TRUTHS_CAPTION = (
+    "Shares by both truths, percent of the judged trials with 95 % Wilson interval. First where the queue must stand "
+    "until slow start could not be needed again (lasting), which headlines follow; then where one round trip of "
+    "standing queue is capacity. Last: the trials whose class depends on the choice."
+)
+
+
+def truths_table(truths: pl.DataFrame, links: Mapping[str, str]) -> Table:
+    """Return the truths_table; a scenario has its link's name where it has one."""
+    labels = {name: stanza.label for name, stanza in load_senders().items()}
+    groups = tuple(
+        Group(
+            _scenario_title(str(scenario), links), tuple(_truths_row(row, labels) for row in of.iter_rows(named=True))
+        )
+        for (scenario,), of in truths.group_by("scenario", maintain_order=True)
+    )
+    return Table("truths", TRUTHS_CAPTION, TRUTHS_HEADER, groups, (), "Scenario")
+
+
+def _scenario_title(scenario: str, links: Mapping[str, str]) -> str:
+    return f"{scenario}: {links[scenario]}" if scenario in links else scenario
+
+
+def _truths_row(row: Mapping[str, Any], labels: Mapping[str, str]) -> Row:
+    name = labels.get(row["cca"], row["cca"]) + (", replayed" if row["replayed"] else "")
+    by_both = [_share_by(row, truth, word) for truth in (LASTING, TRUTH) for word in CLASSES]
+    return Row((name, str(row["trials"]), *by_both, few(row["depends"], row["trials"])))
+
+
+def _share_by(row: Mapping[str, Any], truth: str, word: str) -> str:
+    named = {name.removeprefix(f"{truth}_"): value for name, value in row.items() if name.startswith(f"{truth}_")}
+    return share(named, word)

@@ -12,17 +12,22 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.base.paths import REPO
 from lab.base.processes import ENDING_WITH_THIS, map_in_threads, processors
 from lab.base.scratch import scratch_folder
+from lab.images import image
+from lab.kernel import build
 from lab.report import kept
+from lab.report.kept import key_of
+from lab.tables.digests import SUMS, digest_of
+from lab_papers.evaluation.kept import FOLDER as EVALUATION
 from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
-from lab_papers.index.notebook_key import notebook_key
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -157,3 +162,28 @@ def _scenarios(parameters: str) -> Needs:
             found: Needs = ast.literal_eval(node.value)
             return found
     return {}
+
+
+LIBRARIES = ("ipykernel", "jupytext", "papermill")
+
+
+def notebook_key(file: Path, results: Path, scenarios: Iterable[str], replay_library: Path | None) -> str:
+    """Return the digest of all that a notebook can read: its source, stored runs, what was evaluated, the kernel.
+
+    scenarios: those whose runs it reads; none: all.
+    """
+    names = sorted(set(scenarios)) or ["*"]
+    runs = [file for name in names for file in sorted(results.glob(f"{name}/*/run.json"))]
+    stored = [part for run in runs for part in _stored(run)]
+    read = [*stored, *sorted((results / EVALUATION).glob("*")), *([replay_library] if replay_library else ())]
+    used = [version(name) for name in LIBRARIES]
+    built = [str(build.find()), str(image.find("world"))]
+    return key_of(str(results), digest_of(file), [[str(one), digest_of(one)] for one in read], used, built)
+
+
+def _stored(run: Path) -> Iterator[Path]:
+    """Yield the files that change with a run: its description, and the digests of each trial (else its record)."""
+    yield run
+    for trial in sorted(run.parent.glob("trials/*/trial.json")):
+        sums = trial.with_name(SUMS)
+        yield sums if sums.exists() else trial

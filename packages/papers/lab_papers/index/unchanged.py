@@ -19,9 +19,8 @@ from lab.report.browser.pack import KEPT as PACKED
 from lab.tables.digests import digest_of
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
 from lab_papers.fullest import LATEST
-from lab_papers.index.notebook_key import LIBRARIES
 from lab_papers.index.notebooks import FOLDER as EXECUTED
-from lab_papers.index.notebooks import NOTEBOOKS
+from lab_papers.index.notebooks import LIBRARIES, NOTEBOOKS
 
 PAGE = "index.html"
 OF_RUNS = ("*/*/report.html", "*/*/*.csv", "*/*/*.parquet")

@@ -17,18 +17,18 @@ from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report.browser.pack import browsed
 from lab.report.compare.write import PAGE as COMPARED
-from lab.report.template import Picture
+from lab.report.template import Picture, picture
 from lab.report.write import write_report
+from lab_papers.campaign import outdated, progress, requested_trials
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.fullest import fullest
-from lab_papers.index import chapters, claims, heuristics, summary
-from lab_papers.index.choice import browsed_runs, shown_first
+from lab_papers.index import claims, heuristics, summary
 from lab_papers.index.drawn import drawn
-from lab_papers.index.evaluation import evaluation
-from lab_papers.index.links import linked
-from lab_papers.index.notebooks import NOTEBOOKS, execute_all
-from lab_papers.index.page import Index, ScenarioPart, render
-from lab_papers.index.progress import outdated, progress, requested_trials
+from lab_papers.index.links import browsed_runs, linked, shown_first
+from lab_papers.index.manifest import Artefact
+from lab_papers.index.notebooks import FOLDER, NOTEBOOKS, Executed, execute_all
+from lab_papers.index.page import Chapter, Index, Item, ScenarioPart, render
 from lab_papers.index.recorded import recorded
 from lab_papers.index.sentences import in_order, sentences
 from lab_papers.index.unchanged import PAGE, keep, page_key
@@ -72,7 +72,7 @@ def write_index(
         overviews=overviews,
         summary=summary.table(links) if links else None,
         scenarios=_scenarios(results, runs, tables["status"]),
-        chapters=[chapters.chapter(results, each) for each in done],
+        chapters=[chapter(results, each) for each in done],
         claims=claims.shown(tables["claims"]),
         recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
@@ -197,3 +197,21 @@ def _downloads(results: Path) -> list[tuple[str, str]]:
     files = [(path.name, path.relative_to(results).as_posix()) for path in made]
     compared = sorted(results.glob(f"{COMPARISONS}/[0-9]*/{COMPARED}"), reverse=True)
     return [*files, *((f"comparison of {page.parent.name}", page.relative_to(results).as_posix()) for page in compared)]
+
+
+def chapter(results: Path, done: Executed) -> Chapter:
+    """Return a notebook's figures with their SVG inline, its tables, and what is pending or left out."""
+    folder = Path(FOLDER) / done.name
+    items = [_item(results, folder, artefact) for artefact in done.artefacts]
+    name = f"chapter-{done.name}"  # an element's name may not begin with a digit
+    needs = [f"{what}: {', else '.join(names)}" for what, names in done.scenarios.items()]
+    return Chapter(name, done.title, (folder / f"{done.name}.ipynb").as_posix(), items, needs, done.fault)
+
+
+def _item(results: Path, folder: Path, artefact: Artefact) -> Item:
+    files = [(Path(name).suffix[1:].upper(), (folder / name).as_posix()) for name in artefact.files]
+    inline = None
+    if artefact.kind == "figure":
+        vector = (results / folder / f"{artefact.name}.svg").read_text(encoding="utf-8")
+        inline = picture(artefact.name, vector, artefact.alt, artefact.caption)
+    return Item(artefact.kind, artefact.source, inline, artefact.table, artefact.why, files)

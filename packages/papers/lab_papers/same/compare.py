@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from lab.backends.backend import Description
-from lab_papers.same.reference import Reference, TrialReference
-from lab_papers.same.values import BLOCK_PKTS, Values
+from lab_papers.same.reference import BLOCK_PKTS, Reference, TrialReference, Values
 
 Packet = dict[str, object]
 MOST_PACKAGES = 10  # named of a world that differs

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from lab_papers.same import compare, reference, trials
-from lab_papers.same.values import Values, values_of
+from lab_papers.same.reference import Values, values_of
 
 from lab.runs.pool import attempt
 from lab.tables.stored_trial import Trial

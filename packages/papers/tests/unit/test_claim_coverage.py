@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from lab_papers.commands.verify import cover, coverage_lines
-from lab_papers.evaluation.claims.coverage import Covered, covered
-from lab_papers.evaluation.claims.numbered import numbered
+from lab_papers.evaluation.claims.numbered import Covered, covered, numbered
 from rich.console import Console
 
 from lab.base.errors import UserError

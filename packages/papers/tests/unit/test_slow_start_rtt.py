@@ -3,7 +3,7 @@
 
 import polars as pl
 import pytest
-from lab_papers.evaluation.slow_start_rtt import mean_of, of_trials
+from lab_papers.evaluation.rtt_cycle import mean_of, of_trials
 
 from lab.judge.ack_stream import ack_stream
 from lab.tables.stored_run import Run

@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 from lab_papers.evaluation.truths import shares
-from lab_papers.index import both_truths
+from lab_papers.index.heuristics import TRUTHS_HEADER, truths_table
 
 from bench.truths import figures
 from lab.judge.frames import Row
@@ -69,8 +69,8 @@ def test_a_replayed_form_has_a_row_of_its_own_scenario(stored: Stored) -> None:
 
 def test_the_table_and_the_figures_of_the_docs_state_both_shares_and_what_depends(stored: Stored) -> None:
     row = of_search(with_class(with_class(stored, TRUTH, "chokepoint"), LASTING, "early"))
-    (group,) = both_truths.table(pl.DataFrame([row]), {}).groups
-    cells = dict(zip(both_truths.HEADER, group.rows[0].cells, strict=True))
+    (group,) = truths_table(pl.DataFrame([row]), {}).groups
+    cells = dict(zip(TRUTHS_HEADER, group.rows[0].cells, strict=True))
     assert cells["Class depends"] == f"{row['depends']} of 4"
     assert cells["Early (%)"].startswith("1 of 4")
     values = {figure["name"].split(": ", 1)[1]: figure["value"] for figure in figures(row)}

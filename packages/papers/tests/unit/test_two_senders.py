@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import scipy.stats
-from lab_papers.evaluation.two_senders import cliffs_delta, signed_rank
+from lab_papers.evaluation.senders import cliffs_delta, signed_rank
 
 RNG = np.random.default_rng(5)
 

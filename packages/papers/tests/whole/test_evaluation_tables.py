@@ -14,7 +14,7 @@ from lab_papers.evaluation.competing_flows import flows
 from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search.replay import BASE
 from lab_papers.evaluation.status import status
-from lab_papers.evaluation.validity import why_invalid
+from lab_papers.fullest import why_invalid
 
 from lab.base.stats import share_pct, wilson_pct
 from lab.evaluation.compare import sequential

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.campaign import outdated, progress
 from lab_papers.evaluation.status import _note, status
 from lab_papers.fullest import DECISIVE, fullest, stored
-from lab_papers.index.choice import browsed_runs
-from lab_papers.index.links import linked
-from lab_papers.index.progress import outdated, progress
+from lab_papers.index.links import browsed_runs, linked
 from lab_papers.index.sentences import in_order, sentences
 from lab_papers.index.summary import in_summary
 

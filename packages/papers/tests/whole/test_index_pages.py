@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from ack_logs import Gateway, download, text, written
 from lab_papers.evaluation import kept
+from lab_papers.evaluation.kept import evaluation
 from lab_papers.evaluation.write import write_all
 from lab_papers.fullest import stored
 from lab_papers.index import write
-from lab_papers.index.evaluation import evaluation
 from lab_papers.index.write import write_index
 from markupsafe import escape
 from test_index import results  # noqa: F401

@@ -13,11 +13,11 @@ from lab_papers.evaluation.kept import sign
 from lab_papers.fullest import stored
 from lab_papers.index import heuristics
 from lab_papers.index.artefacts import Artefacts
-from lab_papers.index.chapters import chapter
 from lab_papers.index.competing import competing_table
 from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
 from lab_papers.index.memory import PUBLISHED_BYTES, memory_table
 from lab_papers.index.notebooks import Executed
+from lab_papers.index.write import chapter
 from matplotlib.figure import Figure
 
 from bench.sample import TRIALS as KEPT

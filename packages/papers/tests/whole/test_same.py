@@ -10,8 +10,8 @@ import pytest
 import yaml
 from lab_papers.commands.same import SameRequest, compare_all, ready_runs, wanted
 from lab_papers.same import compare, reference, trials
+from lab_papers.same.reference import BLOCK_PKTS, ROWS_PKTS, Values, values_of
 from lab_papers.same.trials import experiments
-from lab_papers.same.values import BLOCK_PKTS, ROWS_PKTS, Values, values_of
 from rich.console import Console
 
 from lab.backends.backend import Description

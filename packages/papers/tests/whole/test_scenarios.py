@@ -86,7 +86,7 @@ def test_every_claim_has_a_sentence() -> None:
         _, scenario = load_scenario(name)
         found = list(rows(name, cast("ScenarioRecord", scenario.model_dump()), None, {}))
         assert len({row["id"] for row in found}) == len(found)
-        assert all(row["claim"].endswith(f"({scenario.profile}).") and row["why"] for row in found)
+        assert all(str(row["claim"]).endswith(f"({scenario.profile}).") and row["why"] for row in found)
 
 
 FORMS = {

@@ -13,10 +13,9 @@ from counterfactuals import BECAUSE, explained
 from lab_papers.commands.claim_lines import CHARS, lines
 from lab_papers.commands.verify import verify
 from lab_papers.evaluation.claims import rows
-from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, STATUSES
-from lab_papers.evaluation.kept import newer_runs
+from lab_papers.evaluation.claims.verdict import AGREES, COUNTED, EXPLAINED, UNJUDGED
+from lab_papers.evaluation.kept import evaluation, newer_runs
 from lab_papers.evaluation.write import write_all
-from lab_papers.index.evaluation import evaluation
 from rich.console import Console
 from test_counterfactual import kept, losses_s, runs
 
@@ -174,7 +173,7 @@ def test_a_run_that_cannot_be_read_is_a_line_and_exit_status_1(results: Path) ->
 
 
 def test_without_any_run_the_scenarios_that_could_run_are_named() -> None:
-    nothing = dict.fromkeys(rows.SCHEMA) | {"verdict": STATUSES[-1], "why": rows.NOT_RUN}
+    nothing = dict.fromkeys(rows.SCHEMA) | {"verdict": UNJUDGED, "why": rows.NOT_RUN}
     table = pl.DataFrame([nothing | {"scenario": name} for name in ("first", "second")], schema=rows.SCHEMA)
     assert [text.plain for text in lines(table, CHARS)] == [
         "not run yet: first, second",
@@ -193,7 +192,7 @@ def test_without_any_run_there_is_a_command_exit_status_1_and_nothing_is_counted
     assert capsys.readouterr().out.splitlines() == ["not run yet: mine", "run them: lab reproduce mine"]
 
 
-@pytest.mark.parametrize("verdict", STATUSES)
+@pytest.mark.parametrize("verdict", COUNTED)
 @pytest.mark.parametrize("value", [123456.789, 0.0123456, -0.0123456, 297.69])
 def test_a_claim_fits_80_characters(value: float, verdict: str) -> None:
     about = {"metric": "exit_bitrate_mbps", "unit": "Mb/s", "document": "thesis", "place": "table 5.1", "row": "x" * 90}

@@ -21,7 +21,7 @@ from lab.base.stats import (
     wilson_pct,
 )
 from lab.judge.summary import CLASSES
-from lab_papers.evaluation.search.look_back import EXTRA_BINS, needed_bins
+from lab_papers.search_replay import EXTRA_BINS, needed_bins
 
 SHARES = (*(f"{name}_pct" for name in CLASSES), "timely_pct")
 BINS_SUFFICE = "bins_suffice_pct"

@@ -2,12 +2,16 @@
 """The claims as a reviewer counts them: C1, C2, … per table or figure of a source; E1, E2, … per scenario."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from lab.base import paths
 from lab.base.choice import choose
 from lab.base.errors import COMMAND_LINE
 from lab.base.named_files import scenario_files
-from lab.schema.scenario import Claims, load_scenario, scenarios
+from lab.schema.load import Strict, read_yaml
+from lab.schema.scenario import Claims, Text, load_scenario, scenarios
 
 
 @dataclass(frozen=True)
@@ -59,3 +63,44 @@ def claim_of(name: str) -> Claim:
     """Return a claim by its name; UserError names all."""
     known = {each.name: each for each in numbered()}
     return known[choose("claim", name, list(known), COMMAND_LINE, "claim")]
+
+
+FILE = Path(__file__).with_name("sources.yml")
+
+
+class PlaceInPaper(Strict):
+    """A place in a source, as sources.yml lists it."""
+
+    place: Text
+    says: Text | None = None  # of a sentence: what it states
+    judged_as: Text | None = None  # where a claim has the same value
+    page: Text | None = None  # the notebook that shows it
+    why: Text | None = None  # it is no claim
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A place, with the claims that judge it."""
+
+    entry: PlaceInPaper
+    claims: tuple[Claim, ...]
+
+    @property
+    def how(self) -> str:
+        """Return what became of it, in words; empty of a place that nothing covers."""
+        names = ", ".join(f"{claim.name} ({claim.scenario})" for claim in self.claims)
+        parts = (
+            f"claim: {names}" if names else "",
+            f"figure: analysis/{self.entry.page}.py" if self.entry.page else "",
+            f"why not: {self.entry.why}" if self.entry.why else "",
+        )
+        return "; ".join(filter(None, parts))
+
+
+def covered() -> list[Covered]:
+    """Return every place of the list with its claims."""
+    claims = numbered()
+    return [
+        Covered(entry, tuple(claim for claim in claims if claim.source in (entry.place, entry.judged_as)))
+        for entry in TypeAdapter(list[PlaceInPaper]).validate_python(read_yaml(FILE))
+    ]

@@ -5,32 +5,27 @@ A run is held to the claims and tolerances it was started with (run.json); a sce
 Explanations are of the file as it is now: they come after the run, and only name runs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import polars as pl
 
 from lab.judge.clock import TIMES
-from lab.judge.frames import schema_of
+from lab.judge.frames import Row
 from lab.judge.registry import TRUTHS
 from lab.judge.stored import Stored
 from lab.schema.cca import load_senders
-from lab.tables.records import ClaimRecord, CounterfactualRecord, ScenarioRecord
+from lab.tables.columns import schema
+from lab.tables.records import ClaimRecord, ScenarioRecord
 from lab_papers.evaluation.claims.counterfactual import CounterfactualRow, Tested, status
 from lab_papers.evaluation.claims.difference import difference
 from lab_papers.evaluation.claims.estimate import BY_CAPACITY, SHARES, SPREAD, Estimate
 from lab_papers.evaluation.claims.measured import NOTHING, Measured
 from lab_papers.evaluation.claims.sentences import Said, form, sentence, unit
 from lab_papers.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
-from lab_papers.evaluation.validity import why_invalid
-
-
-class Explanations(TypedDict):
-    """What a scenario's file may add to a claim after the run."""
-
-    counterfactuals: Sequence[CounterfactualRecord]
-    open: str | None
+from lab_papers.evaluation.columns import CLAIMS
+from lab_papers.fullest import why_invalid
 
 
 class Place(NamedTuple):
@@ -42,69 +37,8 @@ class Place(NamedTuple):
     metric: str
 
 
-class TestedColumns(TypedDict):
-    """The columns of a claim that hold the counterfactual; null without one."""
-
-    counterfactual: str | None
-    changes: str | None
-    because: str | None
-    counterfactual_value: float | None
-    counterfactual_lo: float | None
-    counterfactual_hi: float | None
-    counterfactual_trials: int | None
-    closed_pct: float | None
-
-
-class ComparedColumns(TypedDict):
-    """The columns of a claim that compare a published value with ours."""
-
-    id: str
-    claim: str
-    document: str
-    place: str
-    row: str
-    scenario: str
-    cca: str
-    form: str
-    metric: str
-    heuristic: str | None
-    unit: str
-    clock: str | None
-    published: float
-    published_sd: float | None
-    published_trials: int | None
-    bound: str | None
-    relative_to: str | None
-    pooled: str | None
-    tolerance: float
-    certain: bool
-    ours: float | None
-    lo: float | None
-    hi: float | None
-    trials: int
-    verdict: str
-
-
-class OtherColumns(TypedDict):
-    """The columns of a claim that give ours on another clock and by other judges, and what the run took."""
-
-    ours_from_syn: float | None
-    ours_true: float | None
-    ours_lasting: float | None
-    minutes: float | None
-
-
-class ClaimRow(ComparedColumns, OtherColumns, TestedColumns):
-    """A published value with ours, the verdict, the difference, and the counterfactual that explains most of it."""
-
-    why: str | None
-    difference: float | None
-    within_tolerance: bool | None
-    interval_contains: bool | None
-
-
 NOT_RUN = "not run yet"
-SCHEMA = schema_of(ClaimRow)
+SCHEMA = schema(CLAIMS)
 Judged = tuple[str, str | None, Tested | None]  # verdict, why, and the counterfactual that explains most
 
 
@@ -114,7 +48,7 @@ def rows(
     stored: Stored | None,
     more: Mapping[str, pl.DataFrame],
     counterfactuals: Mapping[str, Stored] | None = None,
-) -> Iterator[ClaimRow]:
+) -> Iterator[Row]:
     """Yield one row per published value of a scenario; `more` holds the tables `versions` and `flows` of all runs."""
     ours = Measured(stored, more) if stored else None
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
@@ -146,10 +80,8 @@ def explained_by(scenario: ScenarioRecord, now: ScenarioRecord) -> ScenarioRecor
     claims: list[ClaimRecord] = []
     for row in scenario.get("claims", []):
         explained = known.get(_key(row))
-        given: Explanations = {"counterfactuals": [], "open": None}
-        if explained:
-            given = {"counterfactuals": explained.get("counterfactuals", []), "open": explained.get("open")}
-        claims.append({**row, **given})
+        tests, remains = (explained.get("counterfactuals", []), explained.get("open")) if explained else ([], None)
+        claims.append({**row, "counterfactuals": tests, "open": remains})
     return {**scenario, "claims": claims}
 
 
@@ -159,7 +91,7 @@ def _key(row: ClaimRecord) -> tuple[str | None, ...]:
 
 def _row(
     place: Place, published: float, published_sd: float | None, ours: Measured | None, tests: Mapping[str, Measured]
-) -> ClaimRow:
+) -> Row:
     clock = place.claims.get("clock", "data") if place.metric in TIMES else None
     found = ours.estimate(place.claims, place.metric, clock) if ours else NOTHING
     tolerance = tolerance_of(place.scenario["tolerance"], place.metric, published, place.claims.get("bound"))
@@ -167,7 +99,7 @@ def _row(
     return _build(row, published_sd, _judged(row, ours, tests), _others(row, ours))
 
 
-def _others(row: CounterfactualRow, ours: Measured | None) -> OtherColumns:
+def _others(row: CounterfactualRow, ours: Measured | None) -> Row:
     """Return ours on another clock and by other judges."""
     by_rule = ours is not None and _is_by_rule(row.metric)
     true, lasting = (
@@ -195,7 +127,7 @@ def _is_certain(row: CounterfactualRow) -> bool:
     return by_loss_alone and row.metric in SHARES and row.published in (0, 100)
 
 
-def _build(row: CounterfactualRow, published_sd: float | None, judged: Judged, others: OtherColumns) -> ClaimRow:
+def _build(row: CounterfactualRow, published_sd: float | None, judged: Judged, others: Row) -> Row:
     claims, metric = row.claims, row.metric
     document, place = claims["source"].split(", ", 1)
     who = claims.get("replayed") or claims["cca"]
@@ -237,7 +169,7 @@ def _build(row: CounterfactualRow, published_sd: float | None, judged: Judged, o
     }
 
 
-def _tested(test: Tested | None) -> TestedColumns:
+def _tested(test: Tested | None) -> Row:
     theirs: Estimate = test.theirs if test else NOTHING
     return {
         "counterfactual": test.scenario if test else None,

@@ -9,7 +9,7 @@ from lab.tables.records import ClaimRecord
 from lab_papers.evaluation.claims.estimate import SPREAD
 from lab_papers.evaluation.claims.verdict import BOUNDS
 from lab_papers.evaluation.search.forms import FORMS
-from lab_papers.evaluation.search.look_back import EXTRA_BINS
+from lab_papers.search_replay import EXTRA_BINS
 
 SENTENCES = {
     "early_pct": "{who} leaves slow start before the link is full in {value} % of downloads",

@@ -24,28 +24,16 @@ from lab_papers.evaluation.claims.estimate import IN_POINTS, Estimate
 
 FEWEST_TRIALS = 10  # of an estimate that can agree with a published value
 DIFFERS = "differs"  # until its counterfactuals have been looked at
-AGREES, EXPLAINED, PARTLY, UNEXPLAINED, OPEN, UNJUDGED = STATUSES = (
-    "agrees",
-    "differs, explained",
-    "differs, partly explained",
-    "differs, not explained",
-    "open",
-    "cannot be judged here",
-)
-COUNTED = dict(
-    zip(
-        STATUSES,
-        (
-            "agree",
-            "differ, explained by a run",
-            "differ, partly explained by a run",
-            "differ, not explained",
-            "open",
-            "cannot be judged here",
-        ),
-        strict=True,
-    )
-)
+AGREES, EXPLAINED, PARTLY = "agrees", "differs, explained", "differs, partly explained"
+UNEXPLAINED, OPEN, UNJUDGED = "differs, not explained", "open", "cannot be judged here"
+COUNTED = {  # each in words of several values
+    AGREES: "agree",
+    EXPLAINED: "differ, explained by a run",
+    PARTLY: "differ, partly explained by a run",
+    UNEXPLAINED: "differ, not explained",
+    OPEN: "open",
+    UNJUDGED: "cannot be judged here",
+}
 BOUNDS = {"at_most": "at most", "at_least": "at least"}
 MOST_PCT = 50.0  # of the way to the published value: beyond it the explanation is the larger part of the difference
 

@@ -20,12 +20,12 @@ from lab.judge.summary import CLASSES
 from lab.schema.cca import search_versions
 from lab.tables.columns import schema
 from lab_papers.evaluation.columns import VERSIONS
-from lab_papers.evaluation.search.binning import bins_error_points
 from lab_papers.evaluation.search.forms import FORMS, exit_of_form
 from lab_papers.evaluation.search.replay import (
     ALL_JUDGES,
     JUDGES,
     Download,
+    bins_error_points,
     capacity_of,
     class_of,
     downloads,
