@@ -43,7 +43,7 @@ def list_() -> None:
 
     Example: `lab traces list`
     """
-    from lab_formats.fetching.listing import listing
+    from lab_formats.listed import listing
 
     console.print(listing())
 

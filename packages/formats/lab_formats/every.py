@@ -3,17 +3,86 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from lab.traces.importer import Formats, Importer
-from lab_formats import formats, stanzas
+from pydantic import ConfigDict, RootModel, model_validator
+
+from lab.base import paths
+from lab.schema.load import Strict, load
+from lab.traces.importer import Formats, Head, Importer
+from lab.traces.recording import Meaning
+from lab_formats import formats
+from lab_formats.preset import Preset, has_columns
+from lab_formats.reading.table import BLANK
 from lab_formats.resemblance import resembled
+
+FILE = Path(__file__).with_name("presets.yml")
+
+
+class Stanza(Strict):
+    """A format: how a file is recognised, and the fields of its Preset."""
+
+    reads: str
+    gives: str
+    names: list[str] = []
+    line: str | None = None
+    columns: str
+    meaning: Meaning | None = None
+    notes: list[str] = []
+    separator: str = ","
+    header: list[str] | None = None
+    missing: dict[str, list[str]] = {}
+    suffixes: dict[str, str] = {}
+    labels: list[str] = []
+    short_after: str | None = None
+    values_have_ends: bool = True
+    full_loss_has_no_rtt: bool = False
+
+    @model_validator(mode="after")
+    def _is_recognised(self) -> "Stanza":
+        if bool(self.names) == bool(self.line):
+            raise ValueError("a format with either names or line")
+        return self
+
+    @property
+    def fits(self) -> Callable[[Head], bool]:
+        """Return whether a file's head is of this format, as a function."""
+        return has_columns(*self.names) if self.names else self._fits_lines
+
+    def _fits_lines(self, head: Head) -> bool:
+        row = re.compile(self.line or "")
+        return bool(head.lines) and all(row.fullmatch(line.strip()) for line in head.lines)
+
+    def importer(self, name: str) -> Importer:
+        """Return the format."""
+        kept = self.model_dump(exclude={"names", "line", "separator"})
+        plain: dict[str, Any] = {
+            field: tuple(value) if isinstance(value, list) else value for field, value in kept.items()
+        }
+        plain["missing"] = {column: tuple(marks) for column, marks in self.missing.items()}
+        separator = BLANK if self.separator == "blank" else self.separator
+        return Preset(name=name, fits=self.fits, separator=separator, **plain).importer()
+
+
+class Stanzas(RootModel[dict[str, Stanza]]):
+    """All of a file."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+def stanza_importers() -> Iterator[Importer]:
+    """Yield the lab's, then the user's."""
+    folders = paths.with_own(FILE.parent, "LAB_IMPORTERS")[1:]
+    for file in (FILE, *(file for folder in folders for file in sorted(folder.glob("*.yml")))):
+        yield from (stanza.importer(name) for name, stanza in load(Stanzas, file).root.items())
 
 
 def importers() -> Iterator[Importer]:
     """Yield every format: those that are data, then a file each."""
-    yield from stanzas.importers()
+    yield from stanza_importers()
     for module in pkgutil.iter_modules(formats.__path__):
         yield from importlib.import_module(f"{formats.__name__}.{module.name}").IMPORTERS
 

@@ -2,9 +2,15 @@
 """`lab traces formats`: the formats that the lab imports, as a table."""
 
 import inspect
+from itertools import groupby
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from lab.traces.datasets import Dataset, datasets
 from lab.traces.importers import known_formats, options_of
 
 HEADER = ("format", "file", "gives", "options")
@@ -33,3 +39,37 @@ def _choices(option: inspect.Parameter) -> str:
     if literal is not None:
         return f" ({', '.join(get_args(literal))})"
     return " (yes, no)" if bool in kinds else " (file)" if Path in kinds else ""
+
+
+DAY_S = 86_400
+
+
+def listing() -> Group:
+    """Return every recording under its collection: what is recorded, how long, fetched or not."""
+    parts: list[Text | Table] = []
+    for collection, members in groupby(datasets().values(), key=lambda each: each.collection):
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        rows = list(members)
+        origin = rows[0].origin
+        parts.append(Text.assemble((collection, "bold"), f"  {origin.terms}\n{origin.link}"))
+        for row in rows:
+            table.add_row(*cells(row))
+        parts += [table, Text()]
+    return Group(*parts, _total())
+
+
+def cells(row: Dataset) -> list[str]:
+    """Return the cells of one recording: name, quantities, length, fetched or not."""
+    name = row.name.removeprefix(f"{row.collection}/")
+    return [f"  {name}", ", ".join(row.recorded), _length(row.length_s), "fetched" if row.fetched else ""]
+
+
+def _length(length_s: float | None) -> str:
+    if length_s is None:
+        return "no length given"
+    return f"{length_s:.0f} s" if length_s < 2 * DAY_S else f"{length_s / DAY_S:.0f} days, with pauses"
+
+
+def _total() -> Text:
+    fetched = sum(each.fetched for each in datasets().values())
+    return Text(f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' fetches one.")

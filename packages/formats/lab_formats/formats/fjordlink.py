@@ -10,8 +10,24 @@ from lab.traces.importer import Head
 from lab.traces.parquet import MAGIC, parquet_errors, require_rows
 from lab.traces.recording import Recording
 from lab_formats.preset import Preset
-from lab_formats.reading import dish
 from lab_formats.reading.table import Table
+
+USAGE = "Throughput is what users happened to send: usage, no capacity."
+NO_ANSWER = ("", "-1", "-1.0")  # in the column of the latency
+EMPTY = ("",)
+
+
+def dish_columns(clock: str, prefix: str = "") -> str:
+    """Name the dish_columns of a dish's status or history."""
+    return (
+        f"t_s={clock} [date], rate_down_mbps={prefix}downlink_throughput_bps [bit/s], "
+        f"rate_up_mbps={prefix}uplink_throughput_bps [bit/s], rtt_ms={prefix}pop_ping_latency_ms, "
+        f"loss_pct={prefix}pop_ping_drop_rate [share]"
+    )
+
+
+MISSING = {"rate_down_mbps": EMPTY, "rate_up_mbps": EMPTY, "rtt_ms": NO_ANSWER, "loss_pct": EMPTY}
+
 
 CLOCK = "@timestamp"
 DISH = "dish_status."
@@ -31,11 +47,11 @@ FROM_DISH = Preset(
     reads="Parquet of FjordLink",
     gives="usage, RTT, loss",
     fits=fits,
-    columns=dish.columns(CLOCK, DISH),
-    missing=dish.MISSING,
+    columns=dish_columns(CLOCK, DISH),
+    missing=MISSING,
     full_loss_has_no_rtt=True,
     meaning="usage",
-    notes=(dish.USAGE,),
+    notes=(USAGE,),
 )
 FROM_ROUTER = Preset(
     name="fjordlink",
@@ -43,9 +59,9 @@ FROM_ROUTER = Preset(
     gives=FROM_DISH.gives,
     fits=fits,
     columns=f"t_s={CLOCK} [date], rate_down_mbps={RECEIVED} [bit/s], rate_up_mbps={SENT} [bit/s]",
-    missing=dish.MISSING,
+    missing=MISSING,
     meaning="usage",
-    notes=(dish.USAGE,),
+    notes=(USAGE,),
 )
 
 

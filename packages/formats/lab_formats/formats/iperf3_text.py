@@ -13,6 +13,7 @@ from lab.traces.recording import Recording
 from lab_formats.reading.iperf3_tests import (
     GOODPUT,
     OTHER_WAY,
+    RULE,
     TWO_WAY,
     USER,
     Test,
@@ -24,7 +25,6 @@ from lab_formats.reading.iperf3_tests import (
 from lab_formats.reading.iperf3_totals import believed, written
 from lab_formats.reading.iperf_rows import BEGINS, HEADING, Row, Text, texts_of
 from lab_formats.reading.iperf_ways import Way, at_client, is_udp, ways_of
-from lab_formats.reading.ramp import RULE
 from lab_formats.reading.text import line_error, read_lines, short
 
 FAILED = ("iperf3: error - ", "iperf3: interrupt - ")

@@ -14,8 +14,8 @@ from lab.traces.columns import MOST_BYTES, SLOWEST_MS
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
+from lab_formats.reading.counters import COARSE, limits, series
 from lab_formats.reading.documents import Node, counted, documents
-from lab_formats.reading.tcp_info import COARSE, limits, series
 
 LONGEST_US, MOST_PKTS, MOST_MSS = 2**53, 1e9, 65_535
 

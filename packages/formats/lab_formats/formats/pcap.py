@@ -15,8 +15,7 @@ from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.copies import counted_once, untranslated
 from lab_formats.reading.frames import MAGICS
 from lab_formats.reading.grain import coarse, of_interfaces_s
-from lab_formats.reading.merged import merged
-from lab_formats.reading.missing import again_share, behind_acks_share, missing_share
+from lab_formats.reading.missing import again_share, behind_acks_share, merged, missing_share
 from lab_formats.reading.packets import Flow, Packet, address_of, packets_of
 from lab_formats.reading.round_trips import Sample, round_trips
 

@@ -18,7 +18,7 @@ from lab.traces.columns import LONGEST_S, MOST_BYTES, SLOWEST_MS
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import shifted
-from lab_formats.reading.tcp_info import COARSE, limits, series
+from lab_formats.reading.counters import COARSE, limits, series
 from lab_formats.reading.text import lacks_end, line_error, read_lines
 
 EPOCH_DIGITS = 10  # of whole seconds, from 2001 to 2286

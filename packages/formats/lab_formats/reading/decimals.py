@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from lab_formats.reading.table import Table
+from lab_formats.reading.units import ALIASES, ColumnSpec
 
 MARKS = ("point", "comma")
 WITH_COMMA = r"^[+-]?\d*,\d+(?:[eE][+-]?\d+)?$"
@@ -87,3 +88,22 @@ def _certain(texts: list[pl.Series]) -> str | None:
 def _refuse(table: Table, text: pl.Series, bad: pl.Series, rule: str) -> None:
     if len(rows := bad.arg_true()):
         raise table.error(table.row_of(int(rows[0])), text.name, text[int(rows[0])], rule)
+
+
+def without_units(table: Table, specs: list[ColumnSpec], marks: tuple[str, ...]) -> tuple[Table, list[str]]:
+    """Return the table without units where each value of a column has them; `marks` are values that are no numbers."""
+    notes = []
+    for one in specs:
+        if not one.unit or one.scale is None:
+            continue
+        text = table.text(one.name)
+        number = text.str.extract(rf"^(.*\d)\s*(?:{'|'.join(map(re.escape, _spellings(one.unit)))})$")
+        if number.null_count() < len(number) and (number.is_not_null() | text.is_in(list(marks))).all():
+            table = replace(table, frame=table.frame.with_columns(number.fill_null(text).alias(one.name)))
+            notes.append(f"The values of {one.name} have their unit behind them, {one.unit}.")
+    return table, notes
+
+
+def _spellings(unit: str) -> list[str]:
+    own = ALIASES.get(unit, unit)
+    return sorted({unit, own, *(word for word, same in ALIASES.items() if same == own)}, key=len, reverse=True)

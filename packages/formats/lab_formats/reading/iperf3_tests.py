@@ -12,8 +12,25 @@ from numpy.typing import NDArray
 from lab.base.errors import field_error
 from lab.traces.columns import FASTEST_MBPS, LONGEST_S
 from lab_formats.reading.documents import INFINITE, Node
-from lab_formats.reading.ramp import ramp_intervals
 from lab_formats.reading.text import short
+
+LONGEST_RAMP_S = 15.0  # GEO reaches capacity after 11.8 s (thesis, table 5.1); nothing ramps longer
+RAMP_SHARE = 0.8  # of the usual rate: an interval that reaches it holds no more than the end of the last doubling
+RULE = (
+    f"until the first interval that reaches {RAMP_SHARE:.0%} of the median of the test's second half, at most half of "
+    f"the test and {LONGEST_RAMP_S:g} s"
+)
+
+
+def ramp_intervals(rates_mbps: NDArray[np.float64], ends_s: NDArray[np.float64]) -> int:
+    """Return how many leading intervals of a test are its sender's ramp; `ends_s` count from the test's begin."""
+    half = len(rates_mbps) // 2
+    if half == 0:
+        return 0
+    reached = np.flatnonzero(rates_mbps >= RAMP_SHARE * np.median(rates_mbps[half:]))
+    most = min(half, int(np.searchsorted(ends_s, LONGEST_RAMP_S, side="right")))
+    return min(int(reached[0]), most)
+
 
 Numbers = NDArray[np.float64]
 GOODPUT = "TCP goodput: a lower bound of the capacity, shaped by the sender's congestion control."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lab_formats.reading.ramp import ramp_intervals
+from lab_formats.reading.iperf3_tests import ramp_intervals
 
 from lab.base.errors import UserError
 from lab.base.paths import REPO
