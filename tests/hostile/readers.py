@@ -22,11 +22,11 @@ from lab_course import archive
 from lab_course.answers import NOTEBOOK, read_answers
 from lab_course.submission import Submission
 from lab_quic.log import Clock, read_client, read_server
-from lab_quic.qlog import sent_ms
 from lab_quic.stack.qlog import read as read_qlog
 from lab_quic.stack.senders import own as senders_of_stack
 from lab_quic.stack.tables import Reported, timed
 from lab_quic.stream import Received
+from lab_quic.tables import sent_ms
 from lab_whatif.command import Request, answer
 from rich.console import Console
 from stack_files import ENDS

@@ -2,16 +2,45 @@
 """The page of one cell: the checks of a case on a sender, and the window, threshold and round trip of its trial."""
 
 import re
+from functools import cache
 from html import escape
+from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field, TypeAdapter
 
 from lab.figures.save import svg
 from lab.figures.style import VERMILION, panels
 from lab.report.dark import css
-from lab_conform.findings import Finding, finding
+from lab.schema.load import Strict, read_yaml
+from lab_conform.case import Text
 from lab_conform.verdict import Verdict
 from lab_conform.view import View
+
+FILE = Path(__file__).parent / "findings.yml"
+Names = Annotated[list[str], Field(min_length=1)]
+
+
+class Finding(Strict):
+    """One cause, and the cells of the matrix that it explains."""
+
+    senders: Names
+    cases: Names
+    fault: Literal["sender", "draft"]  # those of cases and of the lab are mended
+    text: Text
+
+
+@cache
+def findings() -> list[Finding]:
+    """Return all findings, in the order of the file."""
+    return TypeAdapter(list[Finding]).validate_python(read_yaml(FILE))
+
+
+def finding(sender: str, case: str) -> Finding | None:
+    """Return what is known of a case that fails on a sender; None where nobody has looked."""
+    return next((each for each in findings() if sender in each.senders and case in each.cases), None)
+
 
 PAGE = "conform.html"
 HEIGHT_IN = 4.5

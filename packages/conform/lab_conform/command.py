@@ -3,8 +3,10 @@
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import typer
 from lab_try.command import TryRequest, own_senders_of
@@ -12,6 +14,7 @@ from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import field_error
+from lab.base.plain_text import escaped_lines
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
@@ -20,7 +23,6 @@ from lab.kernel.recipe import Recipe
 from lab.schema.cca import cca_names
 from lab_conform.case import Case, chosen
 from lab_conform.cell_page import PAGE
-from lab_conform.junit import junit
 from lab_conform.page import write_page
 from lab_conform.run import NAME, Bench, failed, verdicts
 from lab_conform.subject import subject
@@ -116,3 +118,36 @@ def _write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise field_error("command line", "file", file, f"a file that can be written: {error.strerror}") from None
+
+
+def junit(found: Iterable[Verdict]) -> str:
+    """Return the report: without times, so that the same verdicts are the same bytes."""
+    root = Element("testsuites", name="lab conform")
+    suites: dict[str, list[Verdict]] = {}
+    for each in found:
+        suites.setdefault(each.case.suite, []).append(each)
+    for name, of_suite in suites.items():
+        counts = {kind: sum(1 for each in of_suite if each.outcome == kind) for kind in ("failed", "not applicable")}
+        suite = SubElement(
+            root,
+            "testsuite",
+            name=name,
+            tests=str(len(of_suite)),
+            failures=str(counts["failed"]),
+            skipped=str(counts["not applicable"]),
+            errors="0",
+        )
+        for each in of_suite:
+            _test(suite, each)
+    indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + escaped_lines(tostring(root, encoding="unicode")) + "\n"
+
+
+def _test(suite: Element, verdict: Verdict) -> None:
+    test = SubElement(
+        suite, "testcase", classname=f"{verdict.sender}.{verdict.case.suite}", name=verdict.case.file.stem
+    )
+    if verdict.outcome == "failed":
+        SubElement(test, "failure", message=verdict.reason).text = "\n".join(verdict.lines)
+    elif verdict.outcome == "not applicable":
+        SubElement(test, "skipped", message=verdict.reason)

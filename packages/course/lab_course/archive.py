@@ -19,7 +19,6 @@ from typing import IO, NoReturn
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_text import cut, escaped
-from lab_course import zip_directory
 
 MOST_ARCHIVE_BYTES = 64 << 20
 MOST_UNPACKED_BYTES = 128 << 20  # of a tar, which is read from its begin to its end; of all wanted files together
@@ -89,7 +88,7 @@ def _archive(path: Path, sizes: Sizes) -> list[Found]:
         stream.seek(0)
         try:
             if begin == b"PK":
-                with zip_directory.opened(path) as archive:
+                with opened_zip(path) as archive:
                     return _bounded(_zip(archive, sizes))
             unpacked = stream if begin != GZIP else io.BytesIO(_unpacked(path, stream))
             with tarfile.open(fileobj=unpacked, mode="r:", tarinfo=NoSparse) as tar:
@@ -234,3 +233,28 @@ def _opened(name: str | Path, flags: int, folder: int | None = None) -> Iterator
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+MOST_DIRECTORY_BYTES = (
+    2 << 20
+)  # at least 46 per entry (PKWARE APPNOTE, 4.3.12), and the name: ten thousand with long names
+
+
+class _Stream(io.FileIO):
+    """A file that refuses a large read while `zipfile` reads the directory, which it does in one piece."""
+
+    most_bytes: int | None = MOST_DIRECTORY_BYTES
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read as a file does."""
+        if self.most_bytes is not None and size is not None and size > self.most_bytes:
+            raise field_error(str(self.name), "directory_bytes", size, f"at most {self.most_bytes}: fewer files")
+        return super().read(size)
+
+
+@contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Yield a zip; UserError where its directory is too large, zipfile's own errors where it is damaged."""
+    with _Stream(path) as stream, zipfile.ZipFile(stream) as archive:
+        stream.most_bytes = None
+        yield archive

@@ -52,9 +52,9 @@ def make(
 
     Example: `lab course make --out fall --students ids.txt --key KEY`
     """
-    from lab_course.course_commands import MakeRequest, make_course
+    from lab_course.course_commands import make_course
 
-    for line in make_course(MakeRequest(out, students, assignments, key, bundle)):
+    for line in make_course(out, students, assignments, key, bundle):
         console.print(line, soft_wrap=True, markup=False)
 
 
@@ -72,9 +72,9 @@ def check(
 
     Example: `lab course check --assignments 3 --students 10`
     """
-    from lab_course.course_commands import CheckRequest, check_course
+    from lab_course.course_commands import check_course
 
-    check_course(CheckRequest(assignments, cases, update, students, jobs), console)
+    check_course(assignments, cases, update, students, jobs, console)
 
 
 @app.command()
@@ -89,7 +89,7 @@ def leaderboard(
 
     Example: `lab course leaderboard 6 submissions/* --key KEY --out board`
     """
-    from lab_course.leaderboard_command import rank
+    from lab_course.leaderboard import rank
 
     rank(assignment, submissions, key, out, jobs, console)
 

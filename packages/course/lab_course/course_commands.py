@@ -3,7 +3,6 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -25,17 +24,6 @@ from lab_course.seeds import read_key
 BUNDLE = "search-lab.bundle"
 
 
-@dataclass(frozen=True)
-class MakeRequest:
-    """What to cut, for whom."""
-
-    out: Path
-    students: Path | None
-    assignments: str | None
-    key: Path | None
-    bundle: bool
-
-
 def chosen(names: str | None) -> list[Assignment]:
     """Return assignments by number or name; all without names."""
     if names is None:
@@ -52,29 +40,31 @@ def listing() -> Iterator[str]:
         yield f"{each.folder.name:28} {content.title}: {each.points} points, {minutes}{teacher}"
 
 
-def make_course(request: MakeRequest) -> Iterator[str]:
+def make_course(
+    out: Path, students_file: Path | None, names: str | None, key_file: Path | None, bundle: bool
+) -> Iterator[str]:
     """Write everything; yield a line per part."""
-    held = chosen(request.assignments)
-    students = cut.read_students(request.students) if request.students else []
-    key = read_key(request.key) if request.key else None
+    held = chosen(names)
+    students = cut.read_students(students_file) if students_file else []
+    key = read_key(key_file) if key_file else None
     if key and not students:
         raise UserError("command line: key: must be used with --students: seeds are a student's")
-    if request.out.exists() and any(request.out.iterdir()):
-        raise UserError(f"{request.out}: must be a new or empty folder")
-    request.out.mkdir(parents=True, exist_ok=True)
-    count = sum(1 for _ in cut.make(request.out, held, students))
-    yield f"{request.out / cut.STUDENTS}: {counted(count, 'folder')} of {counted(len(held), 'assignment')}"
+    if out.exists() and any(out.iterdir()):
+        raise UserError(f"{out}: must be a new or empty folder")
+    out.mkdir(parents=True, exist_ok=True)
+    count = sum(1 for _ in cut.make(out, held, students))
+    yield f"{out / cut.STUDENTS}: {counted(count, 'folder')} of {counted(len(held), 'assignment')}"
     if students:
-        cut.write_seeds(request.out / cut.SEEDS, cut.seeds_table(held, students, key))
-        yield f"{request.out / cut.SEEDS}: {'public and hidden' if key else 'public'} seeds: for the teacher only"
+        cut.write_seeds(out / cut.SEEDS, cut.seeds_table(held, students, key))
+        yield f"{out / cut.SEEDS}: {'public and hidden' if key else 'public'} seeds: for the teacher only"
     for each in held:
         if each.has_teacher:
-            cut.write_grader(request.out / cut.GRADER / each.folder.name, each)
-    yield f"{request.out / cut.GRADER}: graders of a grading service: for the teacher only (docs/course/grading.md)"
-    cut.write_lab(request.out / cut.LAB)
-    yield f"{request.out / cut.LAB}: the lab without solutions and hidden links"
-    if request.bundle:
-        yield _bundle(request.out / BUNDLE)
+            cut.write_grader(out / cut.GRADER / each.folder.name, each)
+    yield f"{out / cut.GRADER}: graders of a grading service: for the teacher only (docs/course/grading.md)"
+    cut.write_lab(out / cut.LAB)
+    yield f"{out / cut.LAB}: the lab without solutions and hidden links"
+    if bundle:
+        yield _bundle(out / BUNDLE)
 
 
 def _bundle(file: Path) -> str:
@@ -86,25 +76,16 @@ def _bundle(file: Path) -> str:
     return f"{file}: {file.stat().st_size / 1e6:.0f} MB: for students without network (docs/bundle.md)"
 
 
-@dataclass(frozen=True)
-class CheckRequest:
-    """What to rehearse."""
-
-    assignments: str | None
-    cases: str | None
-    update: bool
-    students: int
-    jobs: int | None
-
-
-def check_course(request: CheckRequest, console: Console) -> None:
+def check_course(
+    assignments: str | None, only: str | None, update: bool, students: int, jobs: int | None, console: Console
+) -> None:
     """Rehearse every case, and print a line for each; exit status 1 where a grade differs."""
     bench = Bench.on(prepare(Recipe(), console))
-    tasks = [each for each in _cases(request, bench) if request.cases is None or each.name in names(request.cases)]
+    tasks = [each for each in _cases(assignments, bench, update, students) if only is None or each.name in names(only)]
     if not tasks:
-        raise UserError(f"command line: cases={request.cases}: must be solution, start or a mistake of the assignment")
+        raise UserError(f"command line: cases={only}: must be solution, start or a mistake of the assignment")
     failed = 0
-    for case, found in results_or_lines(_timed, tasks, processors() if request.jobs is None else request.jobs):
+    for case, found in results_or_lines(_timed, tasks, processors() if jobs is None else jobs):
         lines, processor_s = ([found], 0.0) if isinstance(found, str) else found
         failed += bool(lines)
         verdict = "as expected" if not lines else "NOT as expected"
@@ -120,11 +101,11 @@ def check_course(request: CheckRequest, console: Console) -> None:
         raise typer.Exit(1)
 
 
-def _cases(request: CheckRequest, bench: Bench) -> Iterator[Case]:
-    for assignment in chosen(request.assignments):
+def _cases(assignments: str | None, bench: Bench, update: bool, students: int) -> Iterator[Case]:
+    for assignment in chosen(assignments):
         if assignment.has_teacher:
-            yield from cases(assignment, bench, request.update)
-            yield from solutions(assignment, bench, request.students)
+            yield from cases(assignment, bench, update)
+            yield from solutions(assignment, bench, students)
 
 
 def _timed(case: Case) -> tuple[list[str], float]:

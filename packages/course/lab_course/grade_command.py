@@ -17,9 +17,8 @@ from lab.kernel.recipe import Recipe
 from lab_course import whole_class
 from lab_course.assignment import STUDENT, Assignment, find_assignment
 from lab_course.bench import Bench
-from lab_course.forms import gradescope, plain
-from lab_course.forms.page import page
-from lab_course.grade import Grade, grade, require_kept_apart
+from lab_course.forms import lines
+from lab_course.grade import grade, require_kept_apart
 from lab_course.seeds import read_key, require_id
 from lab_course.submission import open_submission
 
@@ -69,19 +68,12 @@ def _require_one(path: Path) -> None:
 def _one(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:
     submission = open_submission(request.submissions[0], assignment, request.student)
     graded = grade(assignment, submission, bench, key, request.jobs)
-    console.print("\n".join(plain.lines(graded)), soft_wrap=True, markup=False)
+    console.print("\n".join(lines(graded)), soft_wrap=True, markup=False)
     if request.out:
-        _write(request.out, graded)
+        whole_class.write_forms(request.out, graded)
         console.print(f"page: {request.out / whole_class.PAGE}", soft_wrap=True, markup=False)
     if not graded.is_sound:
         raise typer.Exit(1)
-
-
-def _write(folder: Path, graded: Grade) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / whole_class.RESULTS, gradescope.results(graded))
-    write_whole(folder / whole_class.TEXT, "\n".join(plain.lines(graded)) + "\n")
-    write_whole(folder / whole_class.PAGE, page(graded))
 
 
 def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:

@@ -7,21 +7,31 @@ of one place are ties; the table has them by their exits at the chokepoint, then
 
 import csv
 import io
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import typer
+from rich.console import Console
+
 from lab.base.errors import COMMAND_LINE, UserError, field_error
+from lab.base.plain_file import write_whole
 from lab.base.plain_text import escaped
+from lab.base.processes import processors
 from lab.base.stats import Paired, paired
+from lab.base.workers import results_or_lines
+from lab.commands.prepare import prepare
 from lab.evaluation.compare.ranks import pairs, places
 from lab.evaluation.compare.sequential import looks
+from lab.kernel.recipe import Recipe
 from lab.tables.csv_text import plain_cell
-from lab_course.assignment import HIDDEN_PART, LINKS, TEACHER, Assignment, load_assignment
+from lab_course.assignment import HIDDEN_PART, LINKS, TEACHER, Assignment, find_assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.compared import at_chokepoint, object_s
-from lab_course.seeds import hidden_seed
+from lab_course.grade import require_kept_apart
+from lab_course.seeds import hidden_seed, read_key
 from lab_course.submission import Submission, open_submission
 from lab_course.work import Download, Work
 
@@ -191,3 +201,45 @@ def _number(value: float | None) -> str:
 
 def _signed(value: float | None) -> str:
     return "?" if value is None else f"{value:+.2f}"
+
+
+TRIALS, DURATION_S = 4, 5
+TABLE = "leaderboard.csv"
+
+
+def rank(
+    name: str, submissions: Sequence[Path], key_file: Path, out: Path | None, jobs: int | None, console: Console
+) -> None:
+    """Print the board, and write it where a folder is given; exit status 1 where a submission has no place."""
+    _require_once(submissions)
+    assignment, key = find_assignment(name), read_key(key_file)
+    require_kept_apart(assignment, key)
+    hidden_links(assignment)
+    sender_file(assignment)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    bench = Bench.on(prepare(Recipe(), console))
+    entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
+    found: list[Result] = []
+    paths: list[Path] = []
+    for entry, result in results_or_lines(run_entry, entries, processors() if jobs is None else jobs):
+        found.append(result if isinstance(result, Result) else Result(own_name(entry.path), fault=str(result)))
+        paths.append(entry.path)
+    found = distinct(found, paths)
+    ranked = [each for each in found if not each.fault]
+    faults = [each for each in found if each.fault]
+    rows = board(ranked, run_reference(entries[0])) if ranked else []
+    console.print("\n".join(lines(rows, faults)), soft_wrap=True, markup=False)
+    if out:
+        write_whole(out / TABLE, table(rows, faults))
+    if faults:
+        raise typer.Exit(1)
+
+
+def _require_once(submissions: Sequence[Path]) -> None:
+    """Refuse a submission that is given twice: it would be ranked against itself."""
+    known: set[str] = set()
+    for path in submissions:
+        if (real := os.path.realpath(path)) in known:
+            raise field_error(COMMAND_LINE, "submissions", path, "given once")
+        known.add(real)

@@ -18,8 +18,8 @@ from lab.base.plain_file import write_whole
 from lab.schema.load import Real, Strict, load
 from lab_course.assignment import START, TEACHER, Assignment, load_assignment
 from lab_course.bench import Bench
-from lab_course.forms import gradescope
-from lab_course.forms.plain import points as shown_points
+from lab_course.forms import points as shown_points
+from lab_course.forms import results
 from lab_course.grade import Grade, grade
 from lab_course.solved import SOLUTION, begun, handed_in, solved
 from lab_course.submission import Submission
@@ -108,7 +108,7 @@ def _not_full(graded: Grade) -> Iterator[str]:
 
 def _other_bytes(graded: Grade, update: bool) -> Iterator[str]:
     """Compare results.json of the solution with the stored one, which another machine wrote: byte for byte."""
-    file, text = graded.assignment.folder / TEACHER / RESULTS, gradescope.results(graded)
+    file, text = graded.assignment.folder / TEACHER / RESULTS, results(graded)
     if update:
         write_whole(file, text)
     elif file.exists() and file.read_text() != text:

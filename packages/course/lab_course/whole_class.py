@@ -22,9 +22,8 @@ from lab.kernel.build import digest_of_files
 from lab.tables.csv_text import plain_cell
 from lab_course.assignment import Assignment, load_assignment
 from lab_course.bench import Bench
-from lab_course.forms import gradescope, plain
-from lab_course.forms.page import page
-from lab_course.grade import grade, parts_of
+from lab_course.forms import lines, page, points, results
+from lab_course.grade import Grade, grade, parts_of
 from lab_course.submission import Submission, open_submission
 
 RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
@@ -64,7 +63,7 @@ class Line:
     @property
     def text(self) -> str:
         """Return the line of the terminal."""
-        found = "not graded" if self.points is None else f"{plain.points(self.points)} of {self.of} points"
+        found = "not graded" if self.points is None else f"{points(self.points)} of {self.of} points"
         whose = f"{self.student}: " if self.student else ""
         return f"{self.submission}: {whose}{found}{f' ({self.note})' if self.note else ''}"
 
@@ -86,15 +85,20 @@ def attempt(task: Task) -> Line:
     digest = input_digest(assignment, submission, task.bench, task.key)
     if (stored := _stored(folder, digest)) is None:
         graded = grade(assignment, submission, task.bench, task.key)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / PAGE, page(graded))
-        write_whole(folder / TEXT, "\n".join(plain.lines(graded)) + "\n")
-        write_whole(folder / RESULTS, gradescope.results(graded))
+        write_forms(folder, graded)
         if graded.is_sound:
             write_whole(folder / INPUT, digest + "\n")
         stored = graded.points, graded.of, "; ".join(graded.faults)
     points, of, note = stored
     return Line(task.name, submission.student, points, of, note, folder.name)
+
+
+def write_forms(folder: Path, graded: Grade) -> None:
+    """Write a grade as a page, as text, and as a grading service reads it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / PAGE, page(graded))
+    write_whole(folder / TEXT, "\n".join(lines(graded)) + "\n")
+    write_whole(folder / RESULTS, results(graded))
 
 
 def folder_name(path: Path, student: str | None = None) -> str:
@@ -145,8 +149,8 @@ def table(lines: Sequence[Line]) -> str:
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(["student", "points", "of", "submission", "folder", "note"])
     for line in sorted(lines, key=lambda each: (each.student, each.submission)):
-        points = "" if line.points is None else plain.points(line.points)
-        cells = (line.student, points, line.of, line.submission, line.folder, line.note)
+        given = "" if line.points is None else points(line.points)
+        cells = (line.student, given, line.of, line.submission, line.folder, line.note)
         writer.writerow([plain_cell(each) if isinstance(each, str) else each for each in cells])
     return sink.getvalue()
 

@@ -82,23 +82,17 @@ class Work:
         """Return a file that was handed in, as text."""
         return self.submission.text(name)
 
-    def build(self, name: str) -> OwnModule:
-        """Build a C file; UserError names the compiler's first error, or the symbol that no module may take."""
-        require_plain_source(self.source(name), name)
-        kbuild = f"obj-m := {name.removesuffix('.c')}.o\n".encode()
-        files = {name: self.submission.content(name), "Kbuild": kbuild}
-        source = OwnSource(Path(name), Path(), Path(name).stem, files)
-        module = self.bench.build(source)
-        require_symbols(module.file.read_bytes(), name)
-        return module
+    def build(self, name: str, module: str | None = None, given: Mapping[str, bytes] | None = None) -> OwnModule:
+        """Build a C file that was handed in, or the `module` of the assignment's `given` files with one as a header.
 
-    def build_into(self, header: str, module: str, given: Mapping[str, bytes]) -> OwnModule:
-        """Build a C file of the assignment's with its headers and one that was handed in; errors as in `build`."""
-        require_plain_source(self.source(header), header)
+        UserError names the compiler's first error, or the symbol that no module may take.
+        """
+        require_plain_source(self.source(name), name)
+        module = module or name
         kbuild = f"obj-m := {module.removesuffix('.c')}.o\n".encode()
-        files = {**given, header: self.submission.content(header), "Kbuild": kbuild}
-        built = self.bench.build(OwnSource(Path(header), Path(), Path(module).stem, files))
-        require_symbols(built.file.read_bytes(), header)
+        files = {**(given or {}), name: self.submission.content(name), "Kbuild": kbuild}
+        built = self.bench.build(OwnSource(Path(name), Path(), Path(module).stem, files))
+        require_symbols(built.file.read_bytes(), name)
         return built
 
     def passed(self, module: str | OwnModule) -> Passed:

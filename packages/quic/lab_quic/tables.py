@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lab.base.errors import UserError
+from lab.base.plain_file import GIGABYTE, read_plain
 from lab.node.plan import FlowPlan
 from lab.node.record import NodeRecord
 from lab.senders.records import RawTrial, check
@@ -30,8 +31,34 @@ from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
-from lab_quic import log, qlog
+from lab_quic import log
 from lab_quic.stream import Received
+
+MOST_MS = 2**32  # of a time stamp
+FIELDS = r'"time":(?<time>[0-9.e+-]+),"name":"transport:packet_NAME".*"1RTT","packet_number":(?<pn>\d+)'
+
+
+def sent_ms(server: Path, client: Path, datagrams: int) -> pl.Series:
+    """Return the tick of the server's clock, in ms, at which each of the datagrams was sent that the client got.
+
+    Behind the handshake a datagram holds one packet of data: the last ones are counted from the end. Null for others.
+    """
+    sent = _packets(server, "sent").unique("pn", keep="first")
+    got = _packets(client, "received").tail(datagrams).select("pn")
+    known = got.join(sent, on="pn", how="left", maintain_order="left")["time"]
+    first = pl.Series("time", [None] * (datagrams - len(known)), dtype=pl.Float64)
+    return pl.concat([first, known]).floor().cast(pl.UInt32)
+
+
+def _packets(file: Path, name: str) -> pl.DataFrame:
+    text = read_plain(file, 8 * GIGABYTE).decode(errors="replace")
+    lines = pl.Series("line", text.splitlines(), pl.String).to_frame()
+    found = lines.select(pl.col("line").str.extract_groups(FIELDS.replace("NAME", name))).unnest("line")
+    table = found.drop_nulls().cast({"time": pl.Float64, "pn": pl.Int64}, strict=False)
+    if not (table["time"].is_between(0, MOST_MS, closed="left") & table["pn"].is_not_null()).fill_null(False).all():
+        raise UserError(f"{file}: packet: must have a number, and a time from 0 to {MOST_MS} ms")
+    return table
+
 
 UDP = 17
 IP_BYTES, UDP_BYTES = 20, 8
@@ -118,7 +145,7 @@ class Ends(Datagrams):
     def _packets(self) -> pl.DataFrame:
         stream = Received(self.client)
         got = len(stream.begin)
-        sent_ms = qlog.sent_ms(self.folder / "server.qlog", self.folder / "client.qlog", got)
+        ticks_ms = sent_ms(self.folder / "server.qlog", self.folder / "client.qlog", got)
         down, up = partial(self._spread, self.to_client), partial(self._spread, ~self.to_client)
         table = pl.DataFrame(
             {
@@ -130,7 +157,7 @@ class Ends(Datagrams):
                 "ack_bytes": up(stream.had + 1),
                 "len_bytes": np.maximum(down(stream.length), 0),
                 "flags": self.flags(),
-                "tsval": down(sent_ms.fill_null(UNKNOWN).to_numpy()),
+                "tsval": down(ticks_ms.fill_null(UNKNOWN).to_numpy()),
                 "sack_edges": np.maximum(up(stream.pieces), 0),
             }
         )

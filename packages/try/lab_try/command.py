@@ -31,9 +31,9 @@ from lab.senders.named import by_name, own_senders
 from lab_try.expect import require_known
 from lab_try.expected import Expected, conclude
 from lab_try.module.build import OwnModule, build_own
+from lab_try.module.builder import Tree
 from lab_try.module.diagnostics import BuildError
 from lab_try.module.source import OwnSource, read_sources
-from lab_try.module.tree import Tree
 from lab_try.senders import Passed, module_files
 from lab_try.senders import own_senders as senders_of_modules
 from lab_try.smoke import SmokeTest

@@ -11,8 +11,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab_try.confined import Confined
-from lab_try.module.builder import Builder, Sandboxed
-from lab_try.module.tree import SEARCH, SOCKET_BYTES, Tree
+from lab_try.module.builder import SEARCH, SOCKET_BYTES, Builder, Sandboxed, Tree
 
 BUILD = "/build"  # a kernel's folder, in the builder's root
 

@@ -4,9 +4,8 @@
 from pathlib import Path
 
 from lab_try.module.build import OwnModule
-from lab_try.module.builder import Sandboxed
+from lab_try.module.builder import Sandboxed, Tree
 from lab_try.module.source import read_source
-from lab_try.module.tree import Tree
 from lab_try.node.smoke import Flow, Smoke
 from lab_try.senders import Passed
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_bpf.cpio import Entry, write_archive
 from lab_bpf.loading import loaded, unloaded
 from lab_bpf.node import loader, replay
 from lab_bpf.program.build import ensure, require_tools
-from lab_bpf.stock import run_stock
+from lab_bpf.stock import Entry, run_stock, write_archive
 from lab_bpf.way import BPF
 
 from bench.same_exit.compare import differences, exit_ack, figures

@@ -4,7 +4,7 @@
 import json
 
 from lab_conform.case import chosen
-from lab_conform.findings import finding, findings
+from lab_conform.cell_page import finding, findings
 
 from bench.measured import PUBLISHED
 

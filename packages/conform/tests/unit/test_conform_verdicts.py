@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 from lab_conform.case import Case, chosen
-from lab_conform.command import Request, run
+from lab_conform.command import Request, junit, run
 from lab_conform.events import Event, Link, When
-from lab_conform.junit import junit
 from lab_conform.measures import MEASURES
 from lab_conform.place import NeverComes, place, reached_s, same_before
 from lab_conform.verdict import Checked, Verdict, judged

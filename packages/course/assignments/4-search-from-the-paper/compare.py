@@ -72,7 +72,7 @@ def ran(work: Work, seed: int, link: str, duration_s: int, draws: int = 1) -> Ra
 def _passed(work: Work, seed: int, draws: int) -> Passed:
     """Build and smoke-test the module."""
     try:
-        return work.passed(work.build_into(HEADER, GLUE, given(seed, draws)))
+        return work.passed(work.build(HEADER, GLUE, given(seed, draws)))
     except UserError as error:
         if HANGS not in str(error):
             raise

@@ -15,8 +15,7 @@ from lab_course import whole_class
 from lab_course.answers import read_answers
 from lab_course.assignment import Assignment, find_assignment
 from lab_course.bench import Bench
-from lab_course.forms import gradescope, plain
-from lab_course.forms.page import page
+from lab_course.forms import lines, page, results
 from lab_course.grade import Grade
 from lab_course.grade_command import GradeRequest, grade_all
 from lab_course.seeds import hidden_seed, make_key, public_seed, read_key
@@ -203,7 +202,7 @@ def test_a_check_that_fails_itself_costs_its_own_points_and_is_named(tmp_path: P
 
 def test_results_json_has_gradescopes_form_and_hides_the_hidden_part(tmp_path: Path, small: Assignment) -> None:
     found = graded(handed_in(tmp_path / "a", own__c="", answers__yml=right("s1")), small, KEY)
-    text = gradescope.results(found)
+    text = results(found)
     content = json.loads(text)
     assert content["score"] == 10
     public, hidden = content["tests"]
@@ -212,14 +211,14 @@ def test_results_json_has_gradescopes_form_and_hides_the_hidden_part(tmp_path: P
     assert hidden["output"] == "Wrong: look at packet 7.\npacket 7"
     assert "packet 7" not in content["output"]
     assert str(tmp_path) not in text
-    assert text == gradescope.results(found)
+    assert text == results(found)
 
 
 def test_what_a_student_wrote_is_text_on_the_page(tmp_path: Path, small: Assignment) -> None:
     found = graded(handed_in(tmp_path / "a", own__c="", answers__yml='x: "<script>alert(1)</script>"\n'), small)
     assert "<script>alert" not in page(found)
     assert "&lt;script&gt;" in page(found)
-    shown = list(plain.lines(found))
+    shown = list(lines(found))
     assert "0 of 10" in " ".join(" ".join(shown).split())
     assert max(map(len, "\n".join(shown).splitlines())) <= 80
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from lab_course.assignment import find_assignment
-from lab_course.leaderboard import Result, board, distinct, lines, sender_file, table
-from lab_course.leaderboard_command import rank
+from lab_course.leaderboard import Result, board, distinct, lines, rank, sender_file, table
 from rich.console import Console
 from small_assignment import small_assignment
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from lab_quic.log import NO_THRESHOLD, Clock, read_client, read_server
-from lab_quic.qlog import sent_ms
 from lab_quic.stream import Received
-from lab_quic.tables import counted
+from lab_quic.tables import counted, sent_ms
 from quic_logs import event
 
 from lab.base.errors import UserError

@@ -14,11 +14,10 @@ from lab.base.errors import field_error
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
 from lab.kernel.build import digest_of_files
-from lab_try.module.builder import INTERFACE, PLACE
+from lab_try.module.builder import INTERFACE, PLACE, Tree
 from lab_try.module.diagnostics import BuildError, Diagnostic, read_diagnostics
 from lab_try.module.source import OwnSource
 from lab_try.module.structs import oversized_state
-from lab_try.module.tree import Tree
 from lab_try.node.bounded import Step
 
 HERE = Path(__file__).parent
