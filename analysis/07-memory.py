@@ -25,7 +25,7 @@ out_dir = None  # where to write what the page shows; nowhere when None
 # %%
 from IPython.display import display
 from lab_papers.index.artefacts import Artefacts
-from lab_papers.index.memory import memory_table
+from lab_papers.index.notebook_tables import memory_table
 
 page = Artefacts.into(out_dir)
 display(page.table("NetDev talk, static memory footprint", memory_table(senders)))

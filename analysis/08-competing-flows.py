@@ -34,7 +34,7 @@ from pathlib import Path
 from IPython.display import display
 from lab_papers.evaluation.kept import evaluation
 from lab_papers.index.artefacts import Artefacts
-from lab_papers.index.competing import competing_table
+from lab_papers.index.notebook_tables import competing_table
 
 page = Artefacts.into(out_dir)
 flows = evaluation(Path(results_dir), "flows")

@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+from lab_try.confined import virtual_tree
 from lab_try.module.build import build_own
 from lab_try.module.source import read_source
-from lab_try.trees import virtual_tree
 
 from bench.measured import Figure, measure_and_store
 from lab.base import paths, sandbox_mode

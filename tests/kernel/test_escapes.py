@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from lab_try.confined import virtual_tree
 from lab_try.module.build import OwnModule, build_own
 from lab_try.module.source import read_source
-from lab_try.trees import virtual_tree
 
 from lab.backends import boot, guest_tree, records, watched
 from lab.backends.records import TrialError

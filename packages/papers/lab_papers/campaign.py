@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The campaign: every scenario whose file has `campaign: true`. `lab reproduce` runs it."""
+"""The campaign: every scenario whose file has `campaign: true`; what `lab reproduce` runs, and how much is stored."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil

@@ -117,8 +117,7 @@ def figure(
         Form, typer.Option("--format", help="pgf needs LaTeX, which sets the text in the paper's font.")
     ] = (Form.pdf),
     footer: Annotated[
-        bool,
-        typer.Option("--footer", help="Write the provenance of the link below the figure too; with --width page."),
+        bool, typer.Option("--footer", help="Write the provenance of the link below the figure too; with --width page.")
     ] = False,
     style: Annotated[
         str | None,
@@ -131,15 +130,14 @@ def figure(
     Example: `lab figure exit_times --run thesis-geo`
     """
     from lab.base import paths
-    from lab.kernel.build import find
     from lab_papers.commands.figure import Sheet, lines, write
     from lab_papers.paper import Sources
+    from lab_papers.search_replay import replay_library
 
     if name is None:
         say(console, *lines())
         return
-    kernel = find()
-    sources = Sources(run or [], kernel.replay_library if kernel else None)
+    sources = Sources(run or [], replay_library())
     sheet = Sheet(width.value, form.value, footer, style)
     for line in write(name, sources, sheet, out or paths.results() / "paper"):
         say(console, line)

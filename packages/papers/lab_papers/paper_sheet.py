@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The style sheet of a paper: its width, and the user's own style over the lab's."""
+"""The style sheet of a paper (its width, the user's own style over the lab's), and its figures as LaTeX draws them."""
 
 import io
 from collections.abc import Iterator, Sequence

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from lab.base.errors import UserError, field_error
+from lab.kernel.build import find
 
 # enum search_verdict
 TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, AFTER_SILENCE, NOT_FILLED, RTT_FELL, STAY, EXIT = range(1, 9)
@@ -104,6 +105,12 @@ class _Decision(ctypes.Structure):
 Pointer = ctypes.POINTER
 # Of t_us, rtt_us, delivered_bytes, sent_bytes, limited and reset.
 STREAM_TYPES: tuple[type[np.generic], ...] = (np.uint64, np.int32, np.uint64, np.uint64, np.uint8, np.uint8)
+
+
+def replay_library() -> Path | None:
+    """Return the compiled SEARCH core; none where no kernel is built."""
+    kernel = find()
+    return kernel.replay_library if kernel else None
 
 
 def _load(library: Path) -> ctypes.CDLL:
@@ -242,6 +249,6 @@ WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = PRINTED.bins, PRINTED.window_factor_tenth
 
 
 def needed_bins(trials: pl.DataFrame) -> pl.Series:
-    """Return the extra bins that each trial's largest round trip of slow start needs; null where it has none."""
+    """Return the extra bins that each trial's largest round trip needs (thesis, equation 4.5); null without one."""
     ratio = pl.col("max_rtt_ms") / pl.col("initial_rtt_ms")
     return trials.select(bins=(ratio * WINDOW_BINS / WINDOW_RTTS).ceil())["bins"]

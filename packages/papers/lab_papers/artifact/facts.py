@@ -79,7 +79,6 @@ def _tolerance(claim: Claim) -> str:
 
 
 def _verdict(rows: pl.DataFrame) -> str:
-    """Return the number of published values of each verdict."""
     counts = dict(rows["verdict"].value_counts().iter_rows())
     if not counts or (set(counts) == {UNJUDGED} and rows["ours"].null_count() == rows.height):
         return NOT_RUN

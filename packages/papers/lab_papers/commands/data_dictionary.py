@@ -162,7 +162,6 @@ def _escaped(cell: str) -> str:
 
 
 def _type(kind: Any) -> str:
-    """Return a type in words."""
     origin, arguments = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
         return f"`{kind.__name__}`"

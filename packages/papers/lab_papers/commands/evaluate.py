@@ -12,7 +12,6 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
-from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
 from lab.runs.options import RunOptions
 from lab_papers.evaluation.kept import FOLDER, newer_runs
@@ -20,17 +19,14 @@ from lab_papers.evaluation.search.kernel_checks import run_checks
 from lab_papers.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
 from lab_papers.fullest import first_stored
 from lab_papers.index.unchanged import unchanged
+from lab_papers.search_replay import replay_library
 
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
     """Write all tables and, if requested, their page; print a line per fault, with exit status 1 if there is one."""
-    say(console, f"evaluating the runs of {paths.results()}")
-    kernel = find()
-    folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
-    console.print(f"tables    {folder}", soft_wrap=True, markup=False)
-    if not kernel:
-        console.print(NO_REPLAY)
-    failed = _write_page(paths.results(), kernel.replay_library if kernel else None, console) if with_page else []
+    results, library = paths.results(), replay_library()
+    unread = _write_tables(results, library, console)
+    failed = _write_page(results, library, console) if with_page else []
     _end([*faults, *unread, *failed], console)
 
 
@@ -39,15 +35,20 @@ def page(results: Path, console: Console) -> None:
 
     A notebook that fails is a line, with exit status 1.
     """
-    kernel = find()
-    library = kernel.replay_library if kernel else None
+    library = replay_library()
     if newer_runs(results):
-        say(console, f"evaluating the runs of {results}")
-        folder, _ = write_all(results, library)
-        console.print(f"tables    {folder}", soft_wrap=True, markup=False)
-        if not kernel:
-            console.print(NO_REPLAY)
+        _write_tables(results, library, console)
     _end(_write_page(results, library, console), console)
+
+
+def _write_tables(results: Path, library: Path | None, console: Console) -> list[str]:
+    """Write all tables; return a line for each run that could not be read."""
+    say(console, f"evaluating the runs of {results}")
+    folder, unread = write_all(results, library)
+    console.print(f"tables    {folder}", soft_wrap=True, markup=False)
+    if not library:
+        console.print(NO_REPLAY)
+    return unread
 
 
 def _end(faults: list[str], console: Console) -> None:

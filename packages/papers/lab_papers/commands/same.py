@@ -26,7 +26,7 @@ from lab.runs.pool import run_jobs
 from lab.runs.stand_ins import unfetched
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
-from lab_papers.same import compare, reference, trials
+from lab_papers.same import reference, trials
 from lab_papers.same.reference import Values, values_of
 
 SHOWN = 5  # trials whose difference is printed in full
@@ -153,7 +153,7 @@ def compare_all(
     found: dict[str, Values], stored: reference.Reference, description: Description, console: Console
 ) -> Verdict:
     """Print each trial that differs, then the verdict, and return it."""
-    lines = {name: compare.difference(name, values, stored) for name, values in found.items()}
+    lines = {name: reference.difference(name, values, stored) for name, values in found.items()}
     different = {name: texts for name, texts in lines.items() if texts}
     absent = sorted(set(stored.content["trials"]) - set(found))
     for number, (name, texts) in enumerate(different.items()):
@@ -164,7 +164,7 @@ def compare_all(
     commit = stored.content["commit"][:12]
     if not different and not absent:
         return _printed(Verdict(True, f"SAME: {len(found)} trials have the packets and tables of {commit}"), console)
-    surroundings = list(compare.surroundings(description, stored))
+    surroundings = list(reference.surroundings(description, stored))
     for text in surroundings or ["kernel, modules and world are the reference's: the difference is elsewhere"]:
         say(console, text)
     return _printed(Verdict(False, f"DIFFERENT: {len(different)} of {len(found)} trials from {commit}"), console)

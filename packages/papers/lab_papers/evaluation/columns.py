@@ -20,14 +20,12 @@ LOSS_S = Column(NUMBER, OUTCOME["loss_s"])
 
 
 def _interval(of: str, name: str, unit: str = "") -> Iterator[tuple[str, Column]]:
-    """Yield the columns of the bounds of a 95 % interval."""
     for bound, word in (("lo", "lower"), ("hi", "upper")):
         column = f"{name}_{bound}" if name else bound
         yield f"{column}{unit}", Column(NUMBER, f"{word} bound of {of}, 95 %; null where no interval can be given")
 
 
 def _share(name: str, meaning: str) -> dict[str, Column]:
-    """Return a share with its interval."""
     share = Column(NUMBER, f"share of {meaning}; null where there is none to count")
     return {f"{name}_pct": share, **dict(_interval(f"{name}_pct", name, "_pct"))}
 

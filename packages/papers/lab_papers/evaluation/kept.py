@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables that `lab evaluate` keeps: where they lie, whose they are, and which runs are newer."""
+"""The tables that `lab evaluate` keeps: where they lie, whose they are, which runs are newer, and how one is read."""
 
 import io
 from collections.abc import Collection

@@ -54,7 +54,6 @@ def _row(results: Path, name: str, scenario: Scenario, known: Mapping[Path, Run]
 
 
 def _changes(scenario: Scenario) -> str | None:
-    """List what a counterfactual changes."""
     base = scenario.counterfactual_of
     return changes(load_scenario(base)[1].model_dump(), scenario.model_dump()) if base else None
 

@@ -46,11 +46,7 @@ def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
     compared = joined(true.values())
     keep(folder, "heuristics_trials", compared)
     keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
-    keep(
-        folder,
-        "heuristics_constants",
-        joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])),
-    )
+    keep(folder, "heuristics_constants", joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])))
     keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
     pairs = [row for one in runs for row in senders.differences(one)]
     keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
@@ -115,7 +111,6 @@ def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> ScenarioRecord:
 
 
 def _of(runs: list[Stored], table: pl.DataFrame) -> pl.DataFrame:
-    """Keep the rows of some runs."""
     return table if table.is_empty() else table.filter(pl.col("scenario").is_in([one.name for one in runs]))
 
 

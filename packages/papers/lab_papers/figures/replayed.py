@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One trial with the bins of SEARCH: the module's own record, or the compiled core replayed over the ACKs."""
+"""One trial with the bins of SEARCH (the module's own, or the core's over the ACKs), and its streams of bytes."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace

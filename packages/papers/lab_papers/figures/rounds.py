@@ -93,7 +93,6 @@ def _shown(rounds: Rounds, moments: Moments) -> int:
 
 
 def _mark(axes: Sequence[Axes], rounds: Rounds, moments: Moments, shown: int) -> None:
-    """Mark the rounds in which capacity was reached and slow start left."""
     named = []
     for name, t_s in ((TRUE_CAPACITY, moments.true_capacity_s), (EXIT, moments.exit_s)):
         number = shown + 1 if t_s is None else int(np.searchsorted(rounds.ends_s, t_s - 1e-6)) + 1.5

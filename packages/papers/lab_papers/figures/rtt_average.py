@@ -58,7 +58,6 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
 
 
 def _cycles(axis: Axes, found: Spectrum) -> None:
-    """Draw a spectrum, with the dominant cycle and SEARCH's window."""
     axis.plot(1e3 / found.table["frequency_hz"] / found.min_rtt_ms, found.table["amplitude_ms"], color=BLUE)
     plain_decades(axis)
     axis.set_ylim(bottom=0)

@@ -14,18 +14,7 @@ from matplotlib.figure import Figure
 
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, small_pt, width_in
-from lab.figures.style import (
-    BARS,
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    LABELS,
-    VERMILION,
-    Drawing,
-    lines_canvas,
-    title,
-)
+from lab.figures.style import BARS, BLUE, FAINT, GREEN, INK, LABELS, VERMILION, Drawing, lines_canvas, title
 from lab.judge.registry import inferred, label
 from lab_papers.figures.parts import count_at_right
 
@@ -55,7 +44,6 @@ def figure(differences: pl.DataFrame, links: Mapping[str, str]) -> Figure:
 
 
 def _points(axis: Axes, place: int, known: pl.Series, look: tuple[str, str]) -> None:
-    """Draw the differences of one rule on one link."""
     if known.is_empty():
         axis.text(0, place, " never found a capacity", va="center", fontsize=small_pt())
         return

@@ -51,7 +51,6 @@ def _lines(table: pl.DataFrame, column: str, label: str, default: int) -> Figure
 
 
 def _share(axis: Axes, table: pl.DataFrame, column: str, name: str) -> None:
-    """Draw the share of one class, with its interval as a bar at each point."""
     colour, dash, marker = LOOKS[name]
     share = table[f"{name}_pct"]
     below, above = share - table[f"{name}_lo_pct"], table[f"{name}_hi_pct"] - share
@@ -85,7 +84,6 @@ def _grid(table: pl.DataFrame, column: str) -> tuple[Floats, Floats, Floats]:
 
 
 def _edges(centres: Floats) -> Floats:
-    """Return the borders of cells around ascending values."""
     between = [(low + high) / 2 for low, high in pairwise(centres)]
     if not between:
         return np.array([centres[0] - 0.5, centres[0] + 0.5])
@@ -93,7 +91,6 @@ def _edges(centres: Floats) -> Floats:
 
 
 def _mark_default(axis: Axes, columns: Floats, rows: Floats) -> None:
-    """Frame the cell of the published parameters."""
     column, row = int(np.searchsorted(columns, THRESHOLD)), int(np.searchsorted(rows, WINDOW_RTTS))
     if 0 < column < len(columns) and 0 < row < len(rows):
         (left, right), (low, high) = columns[column - 1 : column + 1], rows[row - 1 : row + 1]

@@ -64,7 +64,7 @@ FIGURE = PageFigure("slow_start", Place.NO_PAGE, draw, of=Given.TRIAL)
 
 
 def draw_beginning(subject: Subject) -> Drawing:
-    """Draw the beginning of one trial: jitter before there is a queue."""
+    """Draw window, round trip and queue until a little after capacity: jitter before a queue (thesis, figure 4.1)."""
     moments = subject.moments
     full_s = moments.true_capacity_s or moments.last_s()
     until_s = 1.05 * full_s if full_s else subject.trial.end_s

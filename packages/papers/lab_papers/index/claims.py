@@ -146,7 +146,6 @@ def _by_truths(row: Mapping[str, Any]) -> str:
 
 
 def _estimate(row: Mapping[str, Any], value: str, lo: str, hi: str) -> str:
-    """Return an estimate with its interval and unit."""
     if row[value] is None:
         return NONE
     interval = "" if row[lo] is None or row[hi] is None else f" [{short(row[lo])} to {short(row[hi])}]"

@@ -82,7 +82,6 @@ def _score(row: Mapping[str, Any]) -> Row:
 
 
 def _constants(constants: pl.DataFrame, links: Mapping[str, str]) -> Table:
-    """Return the published constants, and those with the smallest error."""
     groups = []
     for (scenario, rule), of in constants.group_by(["scenario", "rule"], maintain_order=True):
         best = of.filter(~pl.col("published")).sort("rms_s", nulls_last=True, maintain_order=True).head(BEST)

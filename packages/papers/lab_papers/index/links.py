@@ -77,7 +77,7 @@ def _senders(runs: Iterable[Stored]) -> dict[str, str]:
 
 
 def shown_first(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """Return the outcomes of each sender's trials with the earliest, the median and the latest exit."""
+    """Return what the first page's browser carries: each sender's trials with the earliest, median and latest exit."""
     medians = representatives(outcomes)
     keys: set[tuple[str, int]] = set(medians.items())
     left = outcomes.filter("valid", pl.col("exit_s").is_not_null()).sort("exit_s", "trial")

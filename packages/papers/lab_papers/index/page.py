@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.report import template
-from lab.report.browser.pack import Browsed
-from lab.report.matrix.matrix import Matrix
 from lab.report.table import Table
 from lab.report.template import Picture
-from lab_papers.index.claims import Claims
-from lab_papers.index.recorded import RecordedPart
-from lab_papers.index.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -52,29 +47,6 @@ class Chapter:
     fault: str | None
 
 
-@dataclass(frozen=True)
-class Index:
-    """All that the page shows."""
-
-    progress: str  # how much of the campaign is stored
-    sentences: Sequence[Sentence]
-    matrix: Matrix
-    overviews: Sequence[Picture]
-    summary: Table | None
-    scenarios: Sequence[ScenarioPart]
-    chapters: Sequence[Chapter]
-    recorded: RecordedPart
-    claims: Claims | None  # null: not judged yet
-    heuristics: bool
-    browsed: Browsed
-    faults: Sequence[str]
-    trials: int
-    valid: int
-    downloads: Sequence[tuple[str, str]]
-    notes: Sequence[str] = ()
-    until: str = ""  # when the newest run shown began
-
-
-def render(index: Index) -> str:
-    """Return the page as HTML."""
+def render(**index: object) -> str:
+    """Return the page as HTML, of all that its template names."""
     return template.render("index.html.j2", Path(__file__).parent, index=index)

@@ -28,7 +28,7 @@ from lab_papers.index.drawn import drawn
 from lab_papers.index.links import browsed_runs, linked, shown_first
 from lab_papers.index.manifest import Artefact
 from lab_papers.index.notebooks import FOLDER, NOTEBOOKS, Executed, execute_all
-from lab_papers.index.page import Chapter, Index, Item, ScenarioPart, render
+from lab_papers.index.page import Chapter, Item, ScenarioPart, render
 from lab_papers.index.recorded import recorded
 from lab_papers.index.sentences import in_order, sentences
 from lab_papers.index.unchanged import PAGE, keep, page_key
@@ -65,14 +65,15 @@ def write_index(
     done = execute_all(results, replay_library, notebooks)
     links = summary.one_a_link(runs)
     first = in_order(linked(summary.in_summary(runs), _page))
-    index = Index(
+    chapters = [chapter(results, each) for each in done]
+    text = render(
         progress=progress(runs, requested_trials()),
         sentences=sentences(first),
         matrix=first,
         overviews=overviews,
         summary=summary.table(links) if links else None,
         scenarios=_scenarios(results, runs, tables["status"]),
-        chapters=[chapter(results, each) for each in done],
+        chapters=chapters,
         claims=claims.shown(tables["claims"]),
         recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
@@ -84,8 +85,8 @@ def write_index(
         downloads=_downloads(results),
         until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
-    page = write_whole(results / PAGE, render(index))
-    faulty = [f"{results / each.notebook}: {each.fault}" for each in index.chapters if each.fault]
+    page = write_whole(results / PAGE, text)
+    faulty = [f"{results / each.notebook}: {each.fault}" for each in chapters if each.fault]
     for line in faulty:
         failed(line)
     if not faulty:  # a notebook with a fault is executed again

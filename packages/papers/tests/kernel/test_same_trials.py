@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lab_papers.same import compare, reference, trials
+from lab_papers.same import reference, trials
 from lab_papers.same.reference import Values, values_of
 
 from lab.runs.pool import attempt
@@ -32,8 +32,8 @@ def test_a_trial_is_the_same_until_its_link_changes(
     reference.write(run(bench, tmp_path / "first"), bench.backend.site.description, tmp_path / "reference")
     stored = reference.read(tmp_path / "reference")
     again, other = run(bench, tmp_path / "again"), run(bench, tmp_path / "other", down={"rate_mbps": 7})
-    assert compare.difference("mine/bbr-001", again["mine/bbr-001"], stored) == []
-    lines = compare.difference("mine/bbr-001", other["mine/bbr-001"], stored)
+    assert reference.difference("mine/bbr-001", again["mine/bbr-001"], stored) == []
+    lines = reference.difference("mine/bbr-001", other["mine/bbr-001"], stored)
     assert lines[0].startswith("packets, acks")
     assert lines[1].startswith("packet ")
     assert lines[2].startswith("  here       t_s=")

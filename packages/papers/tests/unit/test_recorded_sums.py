@@ -8,8 +8,7 @@ import pytest
 from ack_logs import IP_BYTES, MSS
 from lab_papers.evaluation.recorded.bands import bands, marks
 from lab_papers.evaluation.recorded.download import Download, Floats
-from lab_papers.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms, rate
-from lab_papers.evaluation.recorded.spells import spells
+from lab_papers.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms, rate, spells
 
 
 def test_the_median_counts_time_and_not_acks() -> None:

@@ -5,7 +5,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from lab_papers.commands.recordings import as_run, fetch_for
+from lab_papers.commands.reproduce import as_run, fetch_for
 from rich.console import Console
 
 from lab.runs.experiment import load_experiment

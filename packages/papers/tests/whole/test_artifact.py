@@ -9,8 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from lab_papers.artifact import appendix, deposit, facts, markdown
+from lab_papers.artifact import documents, facts
 from lab_papers.artifact.facts import Line
+from lab_papers.commands import artifact as deposit
 from lab_papers.evaluation.claims.numbered import claim_of, numbered
 from lab_papers.evaluation.claims.rows import SCHEMA
 from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
@@ -111,7 +112,7 @@ def lines(tmp_path: Path) -> list[Line]:
 
 
 def test_the_markdown_has_one_row_per_claim_with_its_cost(lines: list[Line]) -> None:
-    text = markdown.render(lines, "0123")
+    text = documents.markdown(lines, "0123")
     rows = [row for row in text.splitlines() if row.startswith("| C")]
     assert len(rows) == len(numbered())
     minutes = 1.5 * len(numbered()[0].scenarios)
@@ -121,7 +122,7 @@ def test_the_markdown_has_one_row_per_claim_with_its_cost(lines: list[Line]) -> 
 
 
 def test_the_appendix_names_every_claim_and_experiment_once(lines: list[Line]) -> None:
-    text = appendix.render(lines, "0123")
+    text = documents.appendix(lines, "0123")
     for claim in numbered():
         assert text.count(rf"\textbf{{(C{claim.number})}}") == 1
         assert text.count(rf"\textbf{{(E{claim.experiment})}}") == 1

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import polars as pl
-from lab_papers.artifact import appendix, facts
+from lab_papers.artifact import documents, facts
 from lab_papers.artifact.facts import Cost, Line
 from lab_papers.evaluation.claims.rows import SCHEMA
 from lab_papers.evaluation.claims.verdict import COUNTED
@@ -25,7 +25,7 @@ def expensive(line: Line) -> Line:
 def test_the_appendix_has_at_most_two_pages_and_fits_its_columns(tmp_path: Path) -> None:
     assert shutil.which("pdflatex"), "LaTeX is missing: run scripts/setup-tests"
     lines = [expensive(line) for line in facts.lines(tmp_path, pl.DataFrame(schema=SCHEMA))]
-    (tmp_path / "appendix.tex").write_text(appendix.render(lines, "0123456789ab"))
+    (tmp_path / "appendix.tex").write_text(documents.appendix(lines, "0123456789ab"))
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "appendix.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0, done.stdout[-3000:]

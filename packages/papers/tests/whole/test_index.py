@@ -10,7 +10,7 @@ from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
 from lab_papers.fullest import stored
 from lab_papers.index.claims import MEANINGS, shown
-from lab_papers.index.page import Index, ScenarioPart, render
+from lab_papers.index.page import ScenarioPart, render
 from lab_papers.index.recorded import RecordedPart
 from lab_papers.index.source_tables import source_table
 from lab_papers.index.summary import one_a_link
@@ -143,7 +143,7 @@ def claim(metric: str, verdict: str, **changes: object) -> dict[str, object]:
 
 def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) -> str:
     table = pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")
-    index = Index(
+    return render(
         progress="",
         sentences=[],
         matrix=Matrix({}, [], [], []),
@@ -159,8 +159,9 @@ def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) 
         trials=0,
         valid=0,
         downloads=[],
+        notes=[],
+        until="",
     )
-    return render(index)
 
 
 def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:

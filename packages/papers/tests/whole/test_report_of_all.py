@@ -13,9 +13,8 @@ from lab_papers.evaluation.kept import sign
 from lab_papers.fullest import stored
 from lab_papers.index import heuristics
 from lab_papers.index.artefacts import Artefacts
-from lab_papers.index.competing import competing_table
 from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
-from lab_papers.index.memory import PUBLISHED_BYTES, memory_table
+from lab_papers.index.notebook_tables import PUBLISHED_BYTES, competing_table, memory_table
 from lab_papers.index.notebooks import Executed
 from lab_papers.index.write import chapter
 from matplotlib.figure import Figure

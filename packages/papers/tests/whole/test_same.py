@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import yaml
 from lab_papers.commands.same import SameRequest, compare_all, ready_runs, wanted
-from lab_papers.same import compare, reference, trials
+from lab_papers.same import reference, trials
 from lab_papers.same.reference import BLOCK_PKTS, ROWS_PKTS, Values, values_of
 from lab_papers.same.trials import experiments
 from rich.console import Console
@@ -58,14 +58,14 @@ def test_a_new_reference_replaces_the_older_one(stored: reference.Reference, tmp
 
 
 def test_the_same_values_are_the_same(stored: reference.Reference) -> None:
-    assert compare.difference("senders/cubic-001", values(packets()), stored) == []
-    assert list(compare.surroundings(DESCRIPTION, stored)) == []
+    assert reference.difference("senders/cubic-001", values(packets()), stored) == []
+    assert list(reference.surroundings(DESCRIPTION, stored)) == []
 
 
 @pytest.mark.parametrize("row", [0, 999, 1000, 1999])
 def test_the_first_packet_that_differs_is_shown_on_both_sides(stored: reference.Reference, row: int) -> None:
     other = with_value(packets(), row, -1.0)
-    lines = compare.difference("senders/cubic-001", values(other), stored)
+    lines = reference.difference("senders/cubic-001", values(other), stored)
     assert lines == [
         "packets",
         f"packet {row + 1} differs in t_s",
@@ -75,28 +75,28 @@ def test_the_first_packet_that_differs_is_shown_on_both_sides(stored: reference.
 
 
 def test_behind_the_stored_packets_the_thousand_is_named(stored: reference.Reference) -> None:
-    lines = compare.difference("senders/cubic-001", values(with_value(packets(), 3456, -1.0)), stored)
+    lines = reference.difference("senders/cubic-001", values(with_value(packets(), 3456, -1.0)), stored)
     assert lines == ["packets", "the first packet that differs is one of 3001 to 4000"]
 
 
 @pytest.mark.parametrize(("count", "expected"), [(250, "no such packet"), (4500, "one of 4001 to 5000")])
 def test_a_trial_that_is_shorter_differs(stored: reference.Reference, count: int, expected: str) -> None:
     name = "senders/bbr-001" if count < ROWS_PKTS else "senders/cubic-001"
-    lines = compare.difference(name, values(packets(count), acks="a1"), stored)
+    lines = reference.difference(name, values(packets(count), acks="a1"), stored)
     assert any(expected in line for line in lines)
 
 
 def test_a_table_that_differs_is_named_where_packets_are_the_same(stored: reference.Reference) -> None:
-    assert compare.difference("senders/bbr-001", values(packets(300), acks="a2"), stored) == ["acks"]
+    assert reference.difference("senders/bbr-001", values(packets(300), acks="a2"), stored) == ["acks"]
 
 
 def test_a_trial_that_the_reference_lacks_differs(stored: reference.Reference) -> None:
-    assert compare.difference("senders/new-001", values(packets()), stored) == ["not in the reference"]
+    assert reference.difference("senders/new-001", values(packets()), stored) == ["not in the reference"]
 
 
 def test_kernel_modules_world_and_packages_that_differ_are_named(stored: reference.Reference) -> None:
     other = Description({"kernel_digest": "k2", "modules_digest": "m1"}, "w2", {"iproute2": "6.16"}, {})
-    assert list(compare.surroundings(other, stored)) == [
+    assert list(reference.surroundings(other, stored)) == [
         "kernel_digest: here k2, reference k1",
         "world: here w2, reference w1",
         "package iproute2: here 6.16, reference 6.15",

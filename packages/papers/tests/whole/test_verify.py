@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 import typer
 from counterfactuals import BECAUSE, explained
-from lab_papers.commands.claim_lines import CHARS, lines
-from lab_papers.commands.verify import verify
+from lab_papers.commands.verify import CHARS, lines, verify
 from lab_papers.evaluation.claims import rows
 from lab_papers.evaluation.claims.verdict import AGREES, COUNTED, EXPLAINED, UNJUDGED
 from lab_papers.evaluation.kept import evaluation, newer_runs

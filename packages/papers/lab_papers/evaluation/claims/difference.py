@@ -26,12 +26,7 @@ class Difference:
 
 
 def difference(
-    published: float,
-    tolerance: float,
-    ours: float | None,
-    lo: float | None,
-    hi: float | None,
-    bound: str | None = None,
+    published: float, tolerance: float, ours: float | None, lo: float | None, hi: float | None, bound: str | None = None
 ) -> Difference:
     """Compare ours with a published value; or with a bound, which our whole interval must keep."""
     if ours is None:

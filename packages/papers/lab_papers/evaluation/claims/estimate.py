@@ -10,16 +10,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from lab.base.stats import (
-    CONFIDENCE,
-    RESAMPLES,
-    RESAMPLING_SEED,
-    bootstrap,
-    largest,
-    mean_sd,
-    share_pct,
-    wilson_pct,
-)
+from lab.base.stats import CONFIDENCE, RESAMPLES, RESAMPLING_SEED, bootstrap, largest, mean_sd, share_pct, wilson_pct
 from lab.judge.summary import CLASSES
 from lab_papers.search_replay import EXTRA_BINS, needed_bins
 
@@ -112,6 +103,5 @@ def _share(classes: pl.Series, name: str) -> Estimate:
 
 
 def _hits(known: pl.Series) -> Estimate:
-    """Estimate a share over the values that exist."""
     hits, count = int(known.sum()), known.drop_nulls().len()
     return Estimate(share_pct(hits, count), *wilson_pct(hits, count), count)

@@ -7,7 +7,6 @@ Explanations are of the file as it is now: they come after the run, and only nam
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import polars as pl
 
@@ -22,20 +21,10 @@ from lab_papers.evaluation.claims.counterfactual import CounterfactualRow, Teste
 from lab_papers.evaluation.claims.difference import difference
 from lab_papers.evaluation.claims.estimate import BY_CAPACITY, SHARES, SPREAD, Estimate
 from lab_papers.evaluation.claims.measured import NOTHING, Measured
-from lab_papers.evaluation.claims.sentences import Said, form, sentence, unit
+from lab_papers.evaluation.claims.sentences import form, sentence, unit
 from lab_papers.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab_papers.evaluation.columns import CLAIMS
 from lab_papers.fullest import why_invalid
-
-
-class Place(NamedTuple):
-    """Where a value is published, and the scenario that repeats it."""
-
-    name: str  # of the scenario
-    scenario: ScenarioRecord
-    claims: ClaimRecord
-    metric: str
-
 
 NOT_RUN = "not run yet"
 SCHEMA = schema(CLAIMS)
@@ -53,8 +42,13 @@ def rows(
     ours = Measured(stored, more) if stored else None
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
+        run = _with_pooled(ours, claims, tests)
         for metric, (value, sd) in _published(claims):
-            yield _row(Place(name, scenario, claims, metric), value, sd, _with_pooled(ours, claims, tests), tests)
+            clock = claims.get("clock", "data") if metric in TIMES else None
+            found = run.estimate(claims, metric, clock) if run else NOTHING
+            tolerance = tolerance_of(scenario["tolerance"], metric, value, claims.get("bound"))
+            row = CounterfactualRow(name, scenario, claims, metric, clock, value, tolerance, found)
+            yield _build(row, sd, _judged(row, run, tests), _others(row, run))
 
 
 def _with_pooled(ours: Measured | None, claims: ClaimRecord, runs: Mapping[str, Measured]) -> Measured | None:
@@ -87,16 +81,6 @@ def explained_by(scenario: ScenarioRecord, now: ScenarioRecord) -> ScenarioRecor
 
 def _key(row: ClaimRecord) -> tuple[str | None, ...]:
     return row["source"], row["row"], row["cca"], row.get("replayed")
-
-
-def _row(
-    place: Place, published: float, published_sd: float | None, ours: Measured | None, tests: Mapping[str, Measured]
-) -> Row:
-    clock = place.claims.get("clock", "data") if place.metric in TIMES else None
-    found = ours.estimate(place.claims, place.metric, clock) if ours else NOTHING
-    tolerance = tolerance_of(place.scenario["tolerance"], place.metric, published, place.claims.get("bound"))
-    row = CounterfactualRow(*place, clock, published, tolerance, found)
-    return _build(row, published_sd, _judged(row, ours, tests), _others(row, ours))
 
 
 def _others(row: CounterfactualRow, ours: Measured | None) -> Row:
@@ -136,7 +120,7 @@ def _build(row: CounterfactualRow, published_sd: float | None, judged: Judged, o
     apart = difference(row.published, row.tolerance, row.ours.value, row.ours.lo, row.ours.hi, bound)
     return {
         "id": "/".join((row.name, place, claims["row"], metric)),
-        "claim": sentence(Said(metric, row.published, bound, relative_to), who, row.scenario["profile"]),
+        "claim": sentence(metric, row.published, who, row.scenario["profile"], bound, relative_to),
         "document": document,
         "place": place,
         "row": claims["row"],

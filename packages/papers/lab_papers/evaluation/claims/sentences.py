@@ -2,7 +2,6 @@
 """A published value as a sentence, with its unit, and the form of the sender that it is compared with."""
 
 from functools import cache
-from typing import NamedTuple
 
 from lab.schema.cca import load_ccas
 from lab.tables.records import ClaimRecord
@@ -59,21 +58,12 @@ UNITS = {
 }
 
 
-class Said(NamedTuple):
-    """What a source states: a value, or a bound; of a sender, or of it relative to another."""
-
-    metric: str
-    value: float
-    bound: str | None = None
-    relative_to: str | None = None
-
-
-def sentence(said: Said, who: str, profile: str) -> str:
-    """Return what a source states as a sentence."""
-    metric, value = said.metric, f"{BOUNDS[said.bound]} {said.value:g}" if said.bound else f"{said.value:g}"
+def sentence(metric: str, stated: float, who: str, profile: str, bound: str | None, relative_to: str | None) -> str:
+    """Return what a source states as a sentence: a value, or a bound; of a sender, or of it relative to another."""
+    value = f"{BOUNDS[bound]} {stated:g}" if bound else f"{stated:g}"
     spread = metric.endswith(SPREAD)
-    if said.relative_to:
-        words = f"the {QUANTITIES[metric]} of {_label(who)} is {value} times that of {_label(said.relative_to)}"
+    if relative_to:
+        words = f"the {QUANTITIES[metric]} of {_label(who)} is {value} times that of {_label(relative_to)}"
     else:
         words = SENTENCES[metric.removesuffix(SPREAD)].format(who=_label(who), value="x" if spread else value)
     if spread:

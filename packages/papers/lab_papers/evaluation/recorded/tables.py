@@ -18,8 +18,19 @@ from lab_papers.evaluation.recorded.gateway_drop import (
     first_loss,
     gateway_drop,
 )
-from lab_papers.evaluation.recorded.rate import BIN_S, FIRST_S, FROM_S, LAGS_S, MARKS_PKTS, Rate, rate
-from lab_papers.evaluation.recorded.spells import QUEUE_RTTS, SLOW_MBPS, Spells, spells
+from lab_papers.evaluation.recorded.rate import (
+    BIN_S,
+    FIRST_S,
+    FROM_S,
+    LAGS_S,
+    MARKS_PKTS,
+    QUEUE_RTTS,
+    SLOW_MBPS,
+    Rate,
+    Spells,
+    rate,
+    spells,
+)
 
 Row = tuple[str, ...]
 EMULATED = "emulated"  # how the rows of trials begin
@@ -66,7 +77,6 @@ def _inside(both: Comparison) -> Sheet:
 
 
 def _means(shares: Sequence[Sequence[float | None]]) -> Row:
-    """Return the mean of each column; nothing where no row knows it."""
     columns = [[share for share in column if share is not None] for column in zip(*shares, strict=True)]
     return tuple(_pct(float(np.mean(known)) if known else None) for known in columns)
 

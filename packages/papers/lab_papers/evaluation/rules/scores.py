@@ -23,10 +23,7 @@ def trials(stored: Stored) -> pl.DataFrame:
     """Return one row per valid trial and rule, with the truth."""
     valid = distinct(stored.judged.outcomes)
     truth = valid.filter(pl.col("heuristic") == TRUTH).select(
-        "cca",
-        "trial",
-        truth_s=pl.col("capacity_s") + pl.col("min_rtt_ms") / 2e3,
-        truth_class=pl.col("exit_class"),
+        "cca", "trial", truth_s=pl.col("capacity_s") + pl.col("min_rtt_ms") / 2e3, truth_class=pl.col("exit_class")
     )
     rules = valid.filter(pl.col("heuristic").is_in(list(inferred()))).select(
         "cca", "trial", rule="heuristic", rule_s="capacity_s", rule_class="exit_class"

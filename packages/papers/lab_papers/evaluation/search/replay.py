@@ -146,7 +146,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def compared(bins: pl.DataFrame, delivered: Callable[[Floats], Floats], window_bins: int) -> pl.DataFrame:
-    """t_s, binned_pct, exact_pct and error_pct where the bins allow a comparison.
+    """t_s, binned_pct, exact_pct and error_pct where the bins allow a comparison (thesis, section 4.2).
 
     Exact: the same windows ending at the same instants, but counted ACK by ACK instead of bin by bin. `delivered`
     returns the bytes acknowledged until each time.

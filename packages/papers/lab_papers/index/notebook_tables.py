@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The static memory of a flow, sender by sender, with the values of the NetDev talk."""
+"""Tables that a notebook shows: the static memory of a flow by sender, and two downloads over one link."""
 
 from collections.abc import Sequence
 
-from lab.base.format import NONE
+import polars as pl
+
+from lab.base.format import NONE, number
+from lab.base.stats import mean_sd
 from lab.images import image
 from lab.kernel import build
 from lab.report.table import Group, Row, Table
@@ -35,3 +38,25 @@ def memory_table(senders: Sequence[str]) -> Table:
     )
     caption = f"Static memory per flow ({SOURCE}, static memory footprint)."
     return Table("static-memory", caption, HEADER, tuple(groups), notes)
+
+
+COLUMNS = {"throughput_mbps": 1, "rtt_ms": 0, "retransmits_pkts": 0, "jain": 2}
+FLOWS_HEADER = ("Flow", "Trials", "Throughput (Mb/s)", "RTT (ms)", "Retransmits (pkts)", "Fairness (Jain)")
+
+
+def competing_table(flows: pl.DataFrame) -> Table:
+    """Return one group per pairing, with one row per flow: means with standard deviations over the trials."""
+    groups = []
+    for (pairing,), of_pairing in flows.group_by(["pairing"], maintain_order=True):
+        rows = []
+        for (flow, cca), of_flow in of_pairing.group_by(["flow", "cca"], maintain_order=True):
+            cells = [_cell(of_flow[column], digits) for column, digits in COLUMNS.items()]
+            rows.append(Row((f"{flow}: {cca}", str(of_flow["trial"].n_unique()), *cells)))
+        groups.append(Group(str(pairing), tuple(rows)))
+    caption = "Two simultaneous downloads over one satellite link, as mean (sd) over the trials."
+    return Table("competing-flows", caption, FLOWS_HEADER, tuple(groups), (), "Pairing")
+
+
+def _cell(values: pl.Series, digits: int) -> str:
+    mean, sd = mean_sd(values)
+    return number(mean, digits) + ("" if sd is None else f" ({number(sd, digits)})")

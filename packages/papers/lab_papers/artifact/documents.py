@@ -1,11 +1,62 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The artifact's appendix in the form of conferences: access, requirements, claims C1, C2, experiments E1, E2."""
+"""The documents of an artifact: ARTIFACT.md for thirty minutes, and the appendix in the form of conferences."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from lab.report.latex import escape
 from lab_papers.artifact.facts import HUMAN_MIN, Line
+
+MARKDOWN_HEAD = """\
+# The artifact of search-lab
+
+Made by `make artifact` at commit {commit}. The claims are those of the papers that the lab repeats: each is one table
+or figure of a source, over one link. docs/reviewers.md describes the thirty minutes of a reviewer.
+
+| step | command | needs |
+|---|---|---|
+| install | `make setup BUNDLE=search-lab.bundle` | Python 3.11 or later with venv; no network, no root, no build |
+| kick the tires | `make kick-tires` | one trial over each kind of link, then SAME or DIFFERENT; under 5 minutes |
+| one claim | `make reproduce CLAIM=C3` | what its line below states |
+| all claims | `make reproduce` | the sum of the lines, with each scenario once |
+
+Every command can be run again: `make reproduce` goes on with stored runs, and runs only missing trials.
+
+## Claims
+
+Human minutes are an allowance to type the command and to read what it prints. Compute minutes and megabytes are those
+of the stored runs ({machines}). A claim needs its scenario and the scenarios that explain a difference. Claims of one
+scenario share its runs. Tolerance is how far our value may lie from the published one, stated before the run. The
+verdict counts the published values; `lab verify` prints each.
+
+| claim | source | scenario | command | human min | compute min | MB | tolerance | expected verdict |
+|---|---|---|---|---:|---:|---:|---|---|
+"""
+NO_RUN = "no run of a claim is stored here: run 'make reproduce', then 'make artifact' again"
+
+
+def markdown(lines: Sequence[Line], commit: str) -> str:
+    """Return the document."""
+    machines = sorted({machine for line in lines for machine in line.cost.machines})
+    head = MARKDOWN_HEAD.format(commit=commit, machines="; ".join(machines) or NO_RUN)
+    return head + "".join(map(_markdown_row, lines))
+
+
+def _markdown_row(line: Line) -> str:
+    claim, cost = line.claim, line.cost
+    cells = [
+        f"{claim.name} (E{claim.experiment})",
+        claim.source,
+        claim.scenario,
+        f"`{line.command}`",
+        str(HUMAN_MIN),
+        "" if cost.compute_min is None else f"{cost.compute_min:.1f}",
+        "" if cost.megabytes is None else f"{cost.megabytes:.0f}",
+        line.tolerance,
+        line.verdict,
+    ]
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
 
 HEAD = r"""\documentclass[twocolumn,10pt]{article}
 \usepackage[paperwidth=8.5in,paperheight=11in,textwidth=7in,textheight=9.4in,columnsep=0.3in]{geometry}
@@ -36,7 +87,7 @@ commands can be run again; stored trials are not repeated.\par
 """
 
 
-def render(lines: Sequence[Line], commit: str) -> str:
+def appendix(lines: Sequence[Line], commit: str) -> str:
     """Return the appendix: it names each claim once, and each experiment with its cost."""
     machines = sorted({machine for line in lines for machine in line.cost.machines})
     given = {
