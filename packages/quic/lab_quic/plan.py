@@ -11,32 +11,35 @@ from lab.tables.qdisc import SAMPLE_EVENT
 from lab_quic.stacks import stack_of
 
 UDP_BYTES = 28  # IP (20) and UDP (8)
-PACKET_BYTES = (
-    32  # header, frame header and tag around the data of a full packet, at most (RFC 9000, sections 17 and 19)
-)
+PACKET_BYTES = 32  # header, frame header and tag around a full packet's data, at most (RFC 9000, sections 17 and 19)
 LEAST_BYTES = 1200  # of a datagram (RFC 9000, section 14)
-SNAPLEN_BYTES = (
-    64  # Ethernet (14), IP (20), UDP (8), and the first bytes of QUIC's header; behind them all is encrypted
-)
+SNAPLEN_BYTES = 64  # Ethernet (14), IP (20), UDP (8), and QUIC's first bytes; behind them all is encrypted
 SAMPLER = "qdisc_sampler"
 
 
 def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
-    """Return the plan with QUIC's two ends; no TCP sender is loaded or traced."""
-    datagram_bytes = mtu_bytes - UDP_BYTES
-    if datagram_bytes < LEAST_BYTES:
-        raise UserError(f"mtu_bytes={mtu_bytes}: must be at least {LEAST_BYTES + UDP_BYTES} for a sender over QUIC")
-    ends: QuicPlan = {"program": stack_of(cca).place, "datagram_bytes": datagram_bytes}
+    """Return the plan with QUIC's two ends."""
+    changed = over_udp(plan, mtu_bytes, "a sender over QUIC")
+    ends: QuicPlan = {"program": stack_of(cca).place, "datagram_bytes": mtu_bytes - UDP_BYTES}
     if cca.params:
         ends["params"] = cca.params
-    changed: Plan = {
-        **plan,
+    return {
+        **changed,
         "work": "lab_quic.node.quic.run_trial",
-        "mss_bytes": datagram_bytes - PACKET_BYTES,
+        "flows": [{**flow, "quic": ends} for flow in plan["flows"]],
+    }
+
+
+def over_udp(plan: Plan, mtu_bytes: int, ends: str) -> Plan:
+    """Return the plan of a trial whose ends send datagrams; no TCP sender is loaded or traced."""
+    data_bytes = mtu_bytes - UDP_BYTES
+    if data_bytes < LEAST_BYTES:
+        raise UserError(f"mtu_bytes={mtu_bytes}: must be at least {LEAST_BYTES + UDP_BYTES} for {ends}")
+    return {
+        **plan,
+        "mss_bytes": data_bytes - PACKET_BYTES,
         "modules": [module for module in plan["modules"] if module["name"] == SAMPLER],
         "egress": [],  # fq paces what the kernel's TCP asks it to; each stack paces its own datagrams
         "capture": {**plan["capture"], "snaplen_bytes": SNAPLEN_BYTES},
         "trace": {**plan["trace"], "events": {SAMPLE_EVENT: ""}},
-        "flows": [{**flow, "quic": ends} for flow in plan["flows"]],
     }
-    return changed

@@ -34,6 +34,8 @@ from lab.tables.trial_json import Check, Download
 from lab_quic import log
 from lab_quic.stream import Received
 
+# Of a qlog, JSON-SEQ (RFC 7464) with a record a line, only packets of data (1RTT) are read: a line's fields are few and
+# in the same order.
 MOST_MS = 2**32  # of a time stamp
 FIELDS = r'"time":(?<time>[0-9.e+-]+),"name":"transport:packet_NAME".*"1RTT","packet_number":(?<pn>\d+)'
 

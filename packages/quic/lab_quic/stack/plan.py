@@ -3,11 +3,9 @@
 
 import math
 
-from lab.base.errors import UserError
 from lab.node.plan import FlowPlan, Plan
 from lab.schema.cca import Cca
-from lab.tables.qdisc import SAMPLE_EVENT
-from lab_quic.plan import LEAST_BYTES, PACKET_BYTES, SAMPLER, SNAPLEN_BYTES, UDP_BYTES
+from lab_quic.plan import UDP_BYTES, over_udp
 from lab_quic.stack.contract import WORLDS, fill, filled
 from lab_quic.stack.gather import LIBRARIES, LOADER
 from lab_quic.stack.prepared import IDENTITY_AT, Prepared, stored
@@ -21,24 +19,18 @@ PATH = "/usr/sbin:/usr/bin"
 
 
 def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
-    """Return the plan with the stack's two ends; no TCP sender is loaded or traced."""
-    if mtu_bytes - UDP_BYTES < LEAST_BYTES:
-        raise UserError(f"mtu_bytes={mtu_bytes}: must be at least {LEAST_BYTES + UDP_BYTES} for a stack over UDP")
+    """Return the plan with the stack's two ends."""
+    changed = over_udp(plan, mtu_bytes, "a stack over UDP")
     prepared = stored(cca.module_digest or "")
     (flow,) = plan["flows"]
-    changed: Plan = {
-        **plan,
+    fields = {"cca": cca.algorithm, "datagram": str(mtu_bytes - UDP_BYTES)}
+    return {
+        **changed,
         "work": "lab_quic.node.stack.run_trial",
         "bound": {PLACE: prepared.digest},
-        "mss_bytes": mtu_bytes - UDP_BYTES - PACKET_BYTES,
-        "modules": [module for module in plan["modules"] if module["name"] == SAMPLER],
-        "egress": [],
-        "capture": {**plan["capture"], "snaplen_bytes": SNAPLEN_BYTES},
-        "trace": {**plan["trace"], "events": {SAMPLE_EVENT: ""}},
-        "flows": [_with_ends(flow, plan, prepared, {"cca": cca.algorithm, "datagram": str(mtu_bytes - UDP_BYTES)})],
+        "flows": [_with_ends(flow, plan, prepared, fields)],
         "memory_mb": plan["memory_mb"] + MORE_MEMORY_MB,
     }
-    return changed
 
 
 def _with_ends(flow: FlowPlan, plan: Plan, prepared: Prepared, fields: dict[str, str]) -> FlowPlan:
