@@ -4,10 +4,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from lab_try.confined import virtual_tree
 from lab_try.module.build import build_own
 from lab_try.module.source import OwnSource
 from lab_try.senders import module_files
-from lab_try.trees import virtual_tree
 
 from lab.backends.virtual import Virtual
 from lab.base.paths import LAB

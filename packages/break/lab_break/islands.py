@@ -95,7 +95,6 @@ def merge(shard: Mapping[Path, ShardJson], console: Console) -> None:
 
 
 def _facts(island: IslandJson) -> dict[str, object]:
-    """Return what the islands of a search share."""
     return {
         **{f"request.{name}": value for name, value in island["request"].items()},
         **{f"kernel.{name}": value for name, value in island["kernel"].items()},

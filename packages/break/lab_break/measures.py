@@ -91,7 +91,6 @@ def _end_s(numbers: Numbers) -> float:
 
 
 def _rtt_ms(numbers: Numbers) -> float:
-    """Return the base RTT of a trial with a result."""
     assert numbers["base_rtt_ms"]
     return numbers["base_rtt_ms"]
 

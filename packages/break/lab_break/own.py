@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from lab_try.confined import virtual_tree
 from lab_try.module.build import build_own
 from lab_try.module.source import read_source
 from lab_try.senders import Passed, module_files, own_senders
 from lab_try.smoke import SmokeTest
-from lab_try.trees import virtual_tree
 from rich.console import Console
 
 from lab.backends.virtual import Virtual
@@ -55,7 +55,6 @@ def ready(names: Sequence[str], virtual: Virtual, console: Console) -> tuple[dic
 
 
 def _tested(path: Path, virtual: Virtual) -> Passed:
-    """Build a source, and let it pass the smoke test."""
     module = build_own(read_source(path), virtual_tree(virtual.kernel, VERSIONS[DEFAULT].socket_bytes))
     smoke = SmokeTest(module, {}, virtual.kernel, virtual.world.root).run()
     if len(smoke["algorithms"]) != 1:

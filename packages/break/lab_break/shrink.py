@@ -53,7 +53,6 @@ def _towards_usual(point: Point, bounds: Bounds, shows: Shows, values: Values) -
 
 
 def _fewer_digits(point: Point, bounds: Bounds, digits: int, shows: Shows, values: Values) -> Point:
-    """Round the numbers that are not the usual ones."""
     numbers = [name for name in bounds.ranges if point[name] != bounds.usual[name]]
     single = {name: _within(point[name], name, bounds, digits) for name in numbers}
     single = {name: value for name, value in single.items() if value not in (point[name], bounds.usual[name])}

@@ -167,7 +167,6 @@ def _buffer(point: Point) -> dict[str, Any]:
 
 
 def _rate(point: Point, source: str) -> Any:
-    """Return the rate: a number, or one with a step."""
     rate_mbps, factor = _number(point, "rate_mbps"), _number(point, "step_factor")
     return rate_mbps if factor == 1 else _step(rate_mbps, point["step_at_s"], rate_mbps * factor, source)
 

@@ -21,8 +21,7 @@ def make(
     parts: Annotated[
         str,
         typer.Option(
-            "--with",
-            help="recordings (whose licence allows it), wheels, jupyter (more wheels), quic: commas between.",
+            "--with", help="recordings (whose licence allows it), wheels, jupyter (more wheels), quic: commas between."
         ),
     ] = "",
     python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,

@@ -150,7 +150,6 @@ def _bundle(manifest: Manifest, members: list[Source]) -> Iterator[bytes]:
 
 
 def _tar(sources: Iterable[Source]) -> Iterator[bytes]:
-    """Yield the bytes of a tar."""
     for source in sources:
         yield header(source.entry)
         if source.file:

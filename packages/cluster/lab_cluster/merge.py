@@ -68,7 +68,6 @@ def shards_of(folders: Sequence[Path]) -> Shards:
 
 
 def _facts(meta: RunJson) -> dict[str, object]:
-    """Return what the shards of a run share."""
     kernel = {name: meta["kernel"].get(name) for name in ("kernel_digest", "modules_digest")}
     return {
         **{f"digests.{part}": value for part, value in meta["digests"].items()},
@@ -130,7 +129,6 @@ def _require_same(first: Path, other: Path) -> None:
 
 
 def _written(runs: Sequence[Run], trials: Trials) -> Path:
-    """Write the run of all shards."""
     wall_s = sum(run.meta.get("wall_s", 0.0) for run in runs)
     folder = _new_run(runs[0])
     with run_folder.locked(folder):

@@ -32,7 +32,6 @@ def figure_path(folder: Path, verdict: Verdict) -> Path | None:
 
 
 def _answers(found: list[Verdict], senders: list[str]) -> Iterator[str]:
-    """Yield a sentence for each sender."""
     for sender in senders:
         own = [each for each in found if each.sender == sender]
         applied = [each for each in own if each.outcome != "not applicable"]

@@ -235,9 +235,9 @@ def _opened(name: str | Path, flags: int, folder: int | None = None) -> Iterator
         os.close(descriptor)
 
 
-MOST_DIRECTORY_BYTES = (
-    2 << 20
-)  # at least 46 per entry (PKWARE APPNOTE, 4.3.12), and the name: ten thousand with long names
+# Of a zip's directory, each entry of which takes memory before anything is read: at least 46 per entry (PKWARE APPNOTE,
+# 4.3.12), and the name: ten thousand with long names.
+MOST_DIRECTORY_BYTES = 2 << 20
 
 
 class _Stream(io.FileIO):

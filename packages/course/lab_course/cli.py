@@ -111,7 +111,7 @@ def grade(
     A class, with the hidden part: `lab grade 3 submissions/* --key KEY --out grades`
     """
     from lab.base.processes import processors
-    from lab_course.grade_command import GradeRequest, grade_all
+    from lab_course.whole_class import GradeRequest, grade_all
 
     workers = processors() if jobs is None else jobs
     request = GradeRequest(assignment, tuple(submissions), student, key, out, public, workers, by_student)

@@ -74,7 +74,6 @@ def _same_lines(found: re.Match[str]) -> str:
 
 
 def _without_comments(source: str) -> str:
-    """Remove comments and keep texts in quotes."""
     return COMMENTS.sub(lambda found: found[0] if found[0][0] in "\"'" else _same_lines(found), source)
 
 

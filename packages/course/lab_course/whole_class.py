@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Grade a class: each submission by itself, side by side, and not again what was graded with the same input."""
+"""Grade one submission, or a class: each by itself, side by side, and not again what was graded with the same input."""
 
 import csv
 import hashlib
@@ -8,22 +8,30 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import typer
+from rich.console import Console
+
 from lab.base import strict_json
-from lab.base.errors import UserError
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.plain_file import read_plain, write_whole
 from lab.base.plain_text import escaped
+from lab.base.scratch import scratch_folder
 from lab.base.workers import results_or_lines
+from lab.commands.prepare import prepare
 from lab.judge.source import judging_digest
 from lab.kernel.build import digest_of_files
+from lab.kernel.recipe import Recipe
 from lab.tables.csv_text import plain_cell
-from lab_course.assignment import Assignment, load_assignment
+from lab_course.assignment import STUDENT, Assignment, find_assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.forms import lines, page, points, results
-from lab_course.grade import Grade, grade, parts_of
+from lab_course.grade import Grade, grade, parts_of, require_kept_apart
+from lab_course.seeds import read_key, require_id
 from lab_course.submission import Submission, open_submission
 
 RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
@@ -159,3 +167,89 @@ def table(lines: Sequence[Line]) -> str:
 def code_digest() -> str:
     """Digest the grader and the code that judges: with another one a grade is made again."""
     return digest_of_files(sorted(Path(__file__).parent.rglob("*.py")), judging_digest())
+
+
+@dataclass(frozen=True)
+class GradeRequest:
+    """What to grade, and how."""
+
+    assignment: str
+    submissions: tuple[Path, ...]
+    student: str | None
+    key: Path | None
+    out: Path | None
+    public: bool
+    jobs: int
+    by_student: bool
+
+
+def grade_all(request: GradeRequest, console: Console) -> None:
+    """Grade one submission, or a class; exit status 1 where a check failed by itself, or a submission has no grade."""
+    assignment = find_assignment(request.assignment)
+    key = read_key(request.key) if request.key and not request.public else None
+    if key is not None and not assignment.has_teacher:
+        raise field_error(COMMAND_LINE, "key", request.key, f"left out: {assignment.folder} has no teacher's part")
+    require_kept_apart(assignment, key)
+    if len(request.submissions) == 1:
+        _require_one(request.submissions[0])
+    if request.student:
+        require_id(request.student, COMMAND_LINE)
+        if len(request.submissions) > 1:
+            raise field_error(COMMAND_LINE, "student", request.student, "left out where several submissions are graded")
+    bench = Bench.on(prepare(Recipe(), console))
+    if len(request.submissions) == 1 and not request.by_student:
+        _one(assignment, request, bench, key, console)
+    else:
+        _class(assignment, request, bench, key, console)
+
+
+def _require_one(path: Path) -> None:
+    """Refuse a folder with the folders of a class, of which one student's work would be graded for all."""
+    if path.is_dir() and not (path / STUDENT).exists():
+        students = [each for each in path.iterdir() if (each / STUDENT).is_file()]
+        if len(students) > 1:
+            raise field_error(COMMAND_LINE, "submission", path, f"one student's; for all {len(students)}: {path / '*'}")
+
+
+def _one(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:
+    submission = open_submission(request.submissions[0], assignment, request.student)
+    graded = grade(assignment, submission, bench, key, request.jobs)
+    console.print("\n".join(lines(graded)), soft_wrap=True, markup=False)
+    if request.out:
+        write_forms(request.out, graded)
+        console.print(f"page: {request.out / PAGE}", soft_wrap=True, markup=False)
+    if not graded.is_sound:
+        raise typer.Exit(1)
+
+
+def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:
+    """Grade many; the table is written again after each one, so that a Ctrl-C loses nothing."""
+    lines: list[Line] = []
+    with _out(request.out) as out:
+        tasks = [
+            Task(path, assignment.folder, bench, key, out, request.student, request.by_student)
+            for path in request.submissions
+        ]
+        for line in grade_class(tasks, request.jobs):
+            lines.append(line)
+            console.print(line.text, soft_wrap=True, markup=False)
+            write_whole(out / TABLE, table(with_doubles(lines)))
+        marked = with_doubles(lines)
+        for line in marked:
+            if line.note.startswith(TWICE):
+                console.print(f"{line.submission}: {line.student}: {TWICE}: all are graded", markup=False)
+    if request.out:
+        console.print(f"table: {request.out / TABLE}", soft_wrap=True, markup=False)
+    if any(line.points is None for line in lines):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _out(folder: Path | None) -> Iterator[Path]:
+    """Yield the folder of the grades: the user's, or one that goes away."""
+    if folder is None:
+        with scratch_folder() as temporary:
+            yield temporary
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder

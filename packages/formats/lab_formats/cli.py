@@ -70,7 +70,7 @@ def import_(
 
     Example: `lab traces import ping.txt --out ping.parquet`
     """
-    from lab_formats.importing import run
+    from lab_formats.named import run
 
     for line in run(files, form, out, settings or []):
         say(console, line)

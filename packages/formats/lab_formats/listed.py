@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab traces formats`: the formats that the lab imports, as a table."""
+"""`lab traces formats` and `lab traces list`: the formats that the lab imports, and the recordings, as tables."""
 
 import inspect
 from itertools import groupby

@@ -90,14 +90,8 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         r"\Atraceroute6? to |\ATracing route ",
         "traceroute's, a few probes per hop without times: ping, irtt and columns read a series of probes",
     ),
-    (
-        r"\Aversion https://git-lfs\.",
-        "a pointer of Git LFS, whose content is not here: 'git lfs pull' fetches it",
-    ),
-    (
-        r"(?i)\A\s*<(?:!doctype html|html)",
-        "a web page: download the file itself",
-    ),
+    (r"\Aversion https://git-lfs\.", "a pointer of Git LFS, whose content is not here: 'git lfs pull' fetches it"),
+    (r"(?i)\A\s*<(?:!doctype html|html)", "a web page: download the file itself"),
     (
         r"^HPING |^len=\d+ ip=.* rtt=",
         "hping's: ping reads ping's and fping's, irtt irtt's; or columns, of its seq and rtt as a table",

@@ -86,7 +86,6 @@ def _recordings(raw: Path, with_opportunities: bool) -> Iterator[tuple[str, Reco
 
 
 def _in_words(found: Recording) -> str:
-    """Return the median of each column, as text."""
     units = {"rate_down_mbps": "Mb/s down", "rate_up_mbps": "Mb/s up", "rtt_ms": "ms round trip"}
     medians = {unit: found.frame[name].median() for name, unit in units.items() if name in found.frame}
     said = [f"{median:.1f} {unit}" for unit, median in medians.items() if isinstance(median, float)]

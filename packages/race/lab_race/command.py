@@ -26,10 +26,9 @@ from lab.schema.cca import Cca, load_cca
 from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from lab_race.experiments import Pairing, experiment, pairings
+from lab_race.experiments import Pairing, experiment, links, pairings
 from lab_race.flows import flows
 from lab_race.harm import Trials, table
-from lab_race.links import links
 from lab_race.page import PAGE, render, sentences
 
 TABLE = "race.csv"

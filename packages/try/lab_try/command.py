@@ -28,6 +28,7 @@ from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
 from lab.schema.cca import Cca
 from lab.senders.named import by_name, own_senders
+from lab_try.confined import stock_tree, virtual_tree
 from lab_try.expect import require_known
 from lab_try.expected import Expected, conclude
 from lab_try.module.build import OwnModule, build_own
@@ -37,7 +38,6 @@ from lab_try.module.source import OwnSource, read_sources
 from lab_try.senders import Passed, module_files
 from lab_try.senders import own_senders as senders_of_modules
 from lab_try.smoke import SmokeTest
-from lab_try.trees import stock_tree, virtual_tree
 
 AGAINST = "cubic,search,bbr"
 NEEDED = ("lab.runs.pool", "lab.report.compare.explained")  # by workers, which import it while the module is built

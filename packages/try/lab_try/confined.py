@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypedDict
 
+from lab_vm.stock import Stock
+
 from lab.backends import boot
 from lab.backends.records import TrialError
 from lab.backends.watched import NoEnd
-from lab.base import ptrace, sandbox
+from lab.base import ptrace, sandbox, sandbox_mode
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.scratch import copy_folder, scratch_folder
+from lab.images import image
+from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab_try.module.builder import BUILD_S, INTERFACE, PLACE
+from lab.kernel.recipe import Recipe
+from lab_try.module.builder import BUILD_S, INTERFACE, PLACE, SEARCH, SOCKET_BYTES, Builder, Sandboxed, Tree
 from lab_try.node.bounded import Done, Step
 from lab_try.node.guest import IN, OUT, Ended, guest_steps
 
@@ -85,3 +90,30 @@ class Confined:
         answer = {"steps": called.result}
         check(answer, Answer, folder / boot.ANSWER)
         return [Done(each["status"], each["output"]) for each in answer["steps"]]
+
+
+BUILD = "/build"  # a kernel's folder, in the builder's root
+
+
+def virtual_tree(kernel: Kernel, socket_bytes: int | None = None) -> Tree:
+    """Return the tree of a virtual kernel; `socket_bytes` are those of its recipe, where they are not Debian's."""
+    built, modules = kernel.folders
+    make = ("make", "-C", f"{BUILD}/obj", "ARCH=um")
+    return Tree(
+        make, modules / SEARCH, f"{built.name} {modules.name}", _builder(built, kernel), socket_bytes or SOCKET_BYTES
+    )
+
+
+def _builder(built: Path, kernel: Kernel) -> Builder:
+    """Return bubblewrap where it works, else the plain virtual kernel: a sanitized one takes far longer."""
+    root = image.ensure("builder").root
+    if sandbox_mode.mode() == sandbox_mode.BUBBLEWRAP:
+        return Sandboxed(root, {built: BUILD})
+    return Confined(root, {BUILD: built.resolve()}, build.find(Recipe()) or kernel)
+
+
+def stock_tree(stock: Stock) -> Tree:
+    """Return the tree of the VM's own kernel, whose package bubblewrap has built before."""
+    made = stock.folder.parent
+    make = ("make", "-C", f"/usr/src/linux-headers-{stock.release}")
+    return Tree(make, made / SEARCH, made.name, Sandboxed(image.ensure("stock").root))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.node.measure.splats import PLACE, splats
 from lab.schema.cca import ALGORITHM
 from lab.tables.kernel_log import since_init
-from lab_try.module.where import Where
+from lab_try.module.build import Where
 from lab_try.node.smoke import Flow, Smoke
 
 HUGE_CWND_PKTS = 1_000_000  # the link holds 130 segments

@@ -15,8 +15,7 @@ from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import Kernel, digest_of_files
 from lab_try.findings import Finding, faults
-from lab_try.module.build import OwnModule
-from lab_try.module.where import Where
+from lab_try.module.build import OwnModule, Where
 from lab_try.node.smoke import STEP_FILE, Smoke, smoke
 
 HERE = Path(__file__).parent

@@ -165,7 +165,6 @@ def _timeouts_s(view: View) -> Floats:
 
 
 def _backoffs(view: View) -> Floats:
-    """Return the factors between the waits of repeated timeouts."""
     times = _timeouts_s(view)
     waits = np.diff(times)
     if len(waits) < 2:

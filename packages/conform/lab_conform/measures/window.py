@@ -181,7 +181,6 @@ def _first_data_ack(view: View) -> int:
 
 
 def _slow_start(view: View) -> slice:
-    """Return the rows of the first slow start."""
     ended = np.flatnonzero(np.isfinite(view.ssthresh_pkts))
     disorder = [view.after(t_s) for t_s, state in view.states if state != "open"]
     end = min([len(view.t_s), *ended[:1].tolist(), *disorder[:1]])

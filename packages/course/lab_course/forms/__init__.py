@@ -47,7 +47,11 @@ PUBLIC_VISIBILITY, HIDDEN_VISIBILITY = "visible", "after_published"
 
 
 def results(grade: Grade, leaderboard: list[dict[str, object]] | None = None) -> str:
-    """Return the text of results.json. Its output names no hidden check, since students read it at once."""
+    """Return the text of Gradescope's results.json (gradescope-autograders.readthedocs.io, Specifications).
+
+    Its output names no hidden check, since students read it at once. Nothing of the machine or of the time is in it:
+    two machines write the same bytes.
+    """
     content: dict[str, object] = {
         "score": grade.points,
         "output": "\n".join([next(lines(grade)).partition(": ")[0], *(f"! {fault}" for fault in grade.faults)]),

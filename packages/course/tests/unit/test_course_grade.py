@@ -17,9 +17,9 @@ from lab_course.assignment import Assignment, find_assignment
 from lab_course.bench import Bench
 from lab_course.forms import lines, page, results
 from lab_course.grade import Grade
-from lab_course.grade_command import GradeRequest, grade_all
 from lab_course.seeds import hidden_seed, make_key, public_seed, read_key
 from lab_course.submission import open_submission
+from lab_course.whole_class import GradeRequest, grade_all
 from rich.console import Console
 from small_assignment import CHECKS, YML, handed_in, small_assignment
 

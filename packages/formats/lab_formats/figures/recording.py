@@ -63,7 +63,6 @@ def _series(axis: Axes, panel: Panel) -> None:
 
 
 def _write(axis: Axes, text: str, x: float) -> None:
-    """Put small text above an axis, at its left (0) or right (1) end."""
     side = "left" if x == 0 else "right"
     axis.text(x, 1.01, text, transform=axis.transAxes, ha=side, va="bottom", fontsize=small_pt(), color=INK)
 

@@ -168,7 +168,6 @@ def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]
 
 
 def _numbered(specs: list[ColumnSpec]) -> list[str]:
-    """Return the columns that hold plain numbers."""
     return [one.name for one in specs if one.becomes != "lost" and one.form is None and one.unit != "date"]
 
 

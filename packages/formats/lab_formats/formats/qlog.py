@@ -178,7 +178,6 @@ def _in_order(events: list[Event], notes: list[str]) -> list[Event]:
 
 
 def _unit(trace: Node) -> Node | None:
-    """Return the unit of times that a log states."""
     parts = (trace.get(name) for name in ("configuration", "common_fields"))
     unit = next((unit for part in parts if part and part.value and (unit := part.get("time_units"))), None)
     if unit and unit.value not in UNITS_MS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counters of a kernel's socket: 32-bit ones that wrap, and totals that may only grow."""
+"""What a kernel's socket counts: 32-bit counters that wrap, totals that may only grow, and rows of tcp_info."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decimal commas turned into points where the values themselves show that they are; thousands separators refused."""
+"""Units behind numbers taken off; decimal commas turned into points where values show them; thousands refused."""
 
 import re
 from dataclasses import replace

@@ -160,7 +160,6 @@ def _packet(path: Path, block: int, body: bytes, order: str, interfaces: list[In
 
 
 def _interface(path: Path, body: bytes, order: str, number: int) -> Interface:
-    """Read an interface's link type and options."""
     if len(body) < INTERFACE_HEAD:
         raise field_error(path, "interface", number, f"described in 20 bytes at least: {RULE}")
     (link,) = struct.unpack_from(f"{order}H", body, 8)

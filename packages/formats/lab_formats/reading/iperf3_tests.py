@@ -14,6 +14,7 @@ from lab.traces.columns import FASTEST_MBPS, LONGEST_S
 from lab_formats.reading.documents import INFINITE, Node
 from lab_formats.reading.text import short
 
+# The recorder's own slow start: how much of a TCP test's beginning is not the link's doing.
 LONGEST_RAMP_S = 15.0  # GEO reaches capacity after 11.8 s (thesis, table 5.1); nothing ramps longer
 RAMP_SHARE = 0.8  # of the usual rate: an interval that reaches it holds no more than the end of the last doubling
 RULE = (

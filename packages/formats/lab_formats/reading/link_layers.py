@@ -4,15 +4,7 @@
 import struct
 from collections.abc import Callable
 
-from lab_formats.reading.wifi_frames import (
-    BROKEN,
-    NOT_DATA,
-    after_prism,
-    after_radiotap,
-    is_broken,
-    number_of,
-    type_at,
-)
+from lab_formats.reading.wifi_frames import BROKEN, NOT_DATA, after_prism, after_radiotap, is_broken, number_of, type_at
 
 IP4, IP6, MPLS, NSH = 0x0800, 0x86DD, (0x8847, 0x8848), 0x894F
 NSH_IP, NSH_ETHERNET = (1, 2), 3  # what a network service header (RFC 8300) says that follows, as VXLAN-GPE does

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a capture lost or has in a wrong order, as acknowledgements show it.
+"""What a capture lost, has in a wrong order or put together, as acknowledgements and sizes show it.
 
 Bytes that were acknowledged have passed: where no segment holds them, or a later one, the capture is at fault.
 """
@@ -85,6 +85,7 @@ def _largest_way(packets: list[Packet]) -> tuple[list[Packet], bytes]:
     return [packet for packet in packets if packet.flow == flow], source
 
 
+# Of segments that a host put together before they were captured (GRO), or had not cut yet (TSO), one has its headers.
 TCP_BYTES, FLAGS_AT = 20, 13
 END, NOTHING, MSS = 0, 1, 2  # kinds of options
 MOST_HEADERS = 0.01  # of the bytes, without a word

@@ -79,10 +79,7 @@ class Table:
 
 
 def read_table(
-    path: Path,
-    separator: str = ",",
-    names: tuple[str, ...] | None = None,
-    short_after: str | None = None,
+    path: Path, separator: str = ",", names: tuple[str, ...] | None = None, short_after: str | None = None
 ) -> Table:
     """Read a table; `names` of a file without a header line, else its first line has them.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The syntax that maps columns: `rate_down_mbps=DL_bitrate [kbit/s]`."""
+"""The syntax that maps columns, `rate_down_mbps=DL_bitrate [kbit/s]`, and the units that a column's name shows."""
 
 import re
 from collections.abc import Iterator

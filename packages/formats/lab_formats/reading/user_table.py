@@ -87,7 +87,6 @@ def _titles(path: Path, lines: list[str], kept: list[int], separator: str | None
 
 
 def _separator(path: Path, line: str) -> str:
-    """Return the one separator that a line shows."""
     found = [name for name in ("comma", "tab", "semicolon") if SEPARATORS[name] in line]
     if len(found) > 1:
         raise field_error(path, "separator", "", f"given, because the first line has more than one: {', '.join(found)}")

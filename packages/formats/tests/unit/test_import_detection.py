@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_formats.importing import run
+from lab_formats.named import run
 from typer.testing import CliRunner
 
 from lab.base.errors import UserError

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_formats import importing, listed
+from lab_formats import listed, named
 
 from lab.base.errors import UserError
 from lab.commands import inventory
@@ -64,7 +64,7 @@ def forget() -> None:
 
 
 def test_its_files_are_recognised(mine: Path) -> None:
-    first, *columns = importing.run([mine / "profiles/modem.csv"], None, None, [])
+    first, *columns = named.run([mine / "profiles/modem.csv"], None, None, [])
     assert first == "modem.csv: my-modem, series of capacity, 60 rows, 59.000 s"
     assert any(line.startswith("  rtt_ms") and line.endswith("1 missing") for line in columns)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_formats.figures import recording as drawing
-from lab_formats.importing import described
+from lab_formats.named import described
 from lab_formats.shown.panels import Panel, binned_mbps, panels
 from lab_formats.shown.terminal import LEAST_WIDTH, drawn
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab_race.experiments import Pairing, experiment
+from lab_race.experiments import Pairing, experiment, links
 from lab_race.flows import flows
-from lab_race.links import links
 
 from lab.schema.cca import load_ccas
 from tests.conftest import Bench

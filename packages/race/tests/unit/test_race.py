@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from lab_race.command import Request, answer
-from lab_race.experiments import Pairing, experiment, pairings
+from lab_race.experiments import NAMES, Pairing, experiment, links, pairings
 from lab_race.flows import Flow
 from lab_race.harm import table
-from lab_race.links import NAMES, links
 from lab_race.page import matrices, render, sentences
 from rich.console import Console
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lab_bundle.content import folders
+from lab_try.confined import virtual_tree
 from lab_try.module import builder as own_builder
 from lab_try.module.build import OwnModule, build_own
 from lab_try.module.diagnostics import BuildError
@@ -14,7 +15,6 @@ from lab_try.module.source import read_source, read_sources
 from lab_try.node.smoke import Smoke
 from lab_try.senders import Passed, own_senders
 from lab_try.smoke import SmokeError, SmokeTest
-from lab_try.trees import virtual_tree
 
 from lab.backends.virtual import Virtual, find_built
 from lab.base.errors import UserError

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 from lab_try import confined
+from lab_try.confined import virtual_tree
 from lab_try.module import builder
 from lab_try.module.build import OwnModule, build_own
 from lab_try.module.diagnostics import BuildError
 from lab_try.module.source import read_source
-from lab_try.trees import virtual_tree
 
 from lab.base import sandbox_mode
 from lab.base.errors import UserError
