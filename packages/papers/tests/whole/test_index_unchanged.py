@@ -92,7 +92,7 @@ def test_the_command_names_a_notebook_that_fails_with_exit_status_1(
         failed("01-shown.ipynb: ZeroDivisionError: division by zero")
         return "index.html"
 
-    monkeypatch.setattr(evaluate, "find", lambda: None)
+    monkeypatch.setattr(evaluate, "replay_library", lambda: None)
     monkeypatch.setattr(evaluate, "newer_runs", lambda _results: [])
     monkeypatch.setattr(write, "write_index", broken)
     with pytest.raises(typer.Exit) as end:
@@ -109,7 +109,7 @@ def test_the_command_leaves_it_as_it_was(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = write_index(results, None, notebooks)
-    monkeypatch.setattr(evaluate, "find", lambda: None)
+    monkeypatch.setattr(evaluate, "replay_library", lambda: None)
     monkeypatch.setattr(evaluate, "newer_runs", lambda _results: [])
     monkeypatch.setattr(evaluate, "unchanged", lambda results, library: unchanged(results, library, notebooks))
     before = page.stat().st_mtime_ns
