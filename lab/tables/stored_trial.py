@@ -23,13 +23,13 @@ from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
 from lab.tables.values_digest import digest
-from lab.traces.parquet import MOST_ROWS, announced_rows
+from lab.traces.parquet import require_small
 
 FORMAT = 2
 RANDOM = ("tsval", "tsecr")  # a connection's time stamps begin at a random number, whatever it sends
 FLOW = 1  # the download under test
 # A panic of polars is no Exception.
-UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OverflowError, MemoryError)
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError, MemoryError)
 LINK = (("down.rate_mbps", "down.opportunity_bytes"), ("down.delay_ms",), ("up.delay_ms",))  # quantities it must have
 NUMBER = re.compile("[0-9]{1,5}")
 TABLES = tuple(TRIAL_TABLES)
@@ -152,16 +152,15 @@ class Trial:
 
     def table(self, name: str) -> pl.DataFrame:
         """Return the table of a name, as it is stored; UserError where it is not as it is described."""
-        file = self.path / f"{name}.parquet"
+        file, described = self.path / f"{name}.parquet", TRIAL_TABLES[name].columns
         content = self._read(file.name)
         try:
-            rows = announced_rows(io.BytesIO(content))
-            if rows > MOST_ROWS:
-                raise field_error(file, "rows", rows, f"at most {MOST_ROWS}")
-            table = pl.read_parquet(io.BytesIO(content))
+            columns = [each for each in pl.read_parquet_schema(io.BytesIO(content)) if each in described]
+            require_small(io.BytesIO(content), file, columns)
+            table = pl.read_parquet(io.BytesIO(content), columns=columns)
         except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
-        if fault := fault_of(table, TRIAL_TABLES[name].columns):
+        if fault := fault_of(table, described):
             raise field_error(file, *fault)
         return table
 

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a broken Parquet file does to polars, turned into one line."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 import polars as pl
+from pyarrow import parquet
 
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import GIGABYTE
 
 MAGIC = b"PAR1"
-MOST_ROWS = 50_000_000  # of a table in memory: a small file can announce billions
+# Of a table in memory. A small file can announce billions of rows, thousands of columns, or texts of gigabytes.
+MOST_ROWS, MOST_BYTES = 50_000_000, 8 * GIGABYTE
+VALUE_BYTES = 8
 
 
 @contextmanager
@@ -31,14 +35,26 @@ def parquet_errors(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: {words[:80]}: must be a whole Parquet file") from None
 
 
-def announced_rows(source: Path | IO[bytes]) -> int:
-    """Return the number of rows that the end of a table announces; no row is read."""
-    return int(pl.scan_parquet(source).select(pl.len()).collect().item())
+def announced(source: Path | IO[bytes], columns: Collection[str] | None = None) -> tuple[int, int]:
+    """Return the rows of a table and the bytes that columns of it (default: all) take in memory; no row is read.
+
+    Each part of the file states its own, which is what is read; ValueError where their sum is not what the file states.
+    """
+    about = parquet.read_metadata(source)
+    parts = [about.row_group(number) for number in range(about.num_row_groups)]
+    if about.num_rows != sum(abs(part.num_rows) for part in parts):
+        raise ValueError("rows: each part states others than the whole")
+    chunks = [(part, part.column(number)) for part in parts for number in range(part.num_columns)]
+    return about.num_rows, sum(
+        max(VALUE_BYTES * max(part.num_rows, each.num_values), each.total_uncompressed_size)
+        for part, each in chunks
+        if columns is None or each.path_in_schema.partition(".")[0] in columns
+    )
 
 
-def require_rows(path: Path) -> None:
-    """Refuse a table with more rows than fit in memory."""
-    with parquet_errors(path):
-        rows = announced_rows(path)
-    if rows > MOST_ROWS:
-        raise field_error(path, "rows", rows, f"at most {MOST_ROWS}")
+def require_small(source: Path | IO[bytes], path: Path, columns: Collection[str] | None = None) -> None:
+    """Refuse a table of which columns (default: all) do not fit in memory; the errors are those of its reader."""
+    rows, size_bytes = announced(source, columns)
+    for name, found, most in (("rows", rows, MOST_ROWS), ("bytes", size_bytes, MOST_BYTES)):
+        if found > most:
+            raise field_error(path, name, found, f"at most {most}")

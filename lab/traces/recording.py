@@ -12,7 +12,7 @@ import polars as pl
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S, check_clock, check_columns
-from lab.traces.parquet import parquet_errors, require_rows
+from lab.traces.parquet import announced, parquet_errors, require_small
 
 Kind = Literal["series", "opportunities", "samples"]
 Meaning = Literal["capacity", "goodput", "usage"]
@@ -103,8 +103,8 @@ def write(recording: Recording, path: Path) -> None:
 def read(path: Path) -> Recording:
     """Read a stored recording into memory; UserError where the file is another one."""
     found = scan(path)
-    require_rows(path)
     with parquet_errors(path):
+        require_small(path, path)
         frame = found.frame.collect()
     check_columns(frame, found.kind, str(path))  # what is wrong is this file's, and not its source's
     return Recording(frame, found.kind, found.meaning, found.format, found.source, found.notes, found.length_s)
@@ -114,6 +114,7 @@ def scan(path: Path) -> Scan:
     """Open a stored recording lazily: its table stays on disk."""
     about = _about(path, _metadata(path))
     with parquet_errors(path):
+        announced(path)
         frame = pl.scan_parquet(path)
         frame.collect_schema()
     return Scan(**asdict(about), frame=frame, path=path)

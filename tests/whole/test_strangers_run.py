@@ -22,9 +22,7 @@ from lab.report.write import write_report
 from lab.tables.columns import fault_of
 from lab.tables.digests import MOST_BYTES, SUMS
 from lab.tables.stored_run import Run
-from lab.tables.stored_trial import Trial
 from lab.tables.trial_tables import TRIAL_TABLES
-from lab.traces.parquet import MOST_ROWS
 from tests.stored_run import change, sign, store_run
 from tests.unit.test_digests import edit, lines, run
 
@@ -64,15 +62,6 @@ def test_what_is_no_plain_file_of_bounded_size_is_refused_unread(
     (line,) = lines(run)
     assert line.startswith(f"{run / file}: ")
     assert rule in line
-
-
-def test_a_small_table_that_announces_more_rows_than_fit_in_memory_is_refused(run: Path) -> None:
-    file = run / TRIAL / "acks.parquet"
-    pl.LazyFrame({"time_s": [0.0]}).select(pl.col("time_s").repeat_by(MOST_ROWS + 1).explode()).sink_parquet(file)
-    sign(file)
-    assert file.stat().st_size < 1_000_000
-    with pytest.raises(UserError, match=f"rows={MOST_ROWS + 1}: must be at most {MOST_ROWS}"):
-        _ = Trial(run / TRIAL).acks
 
 
 def test_a_trial_that_is_a_link_is_missing(run: Path, tmp_path: Path) -> None:

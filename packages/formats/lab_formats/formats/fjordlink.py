@@ -7,7 +7,7 @@ import polars as pl
 
 from lab.base.errors import field_error
 from lab.traces.importer import Head
-from lab.traces.parquet import MAGIC, parquet_errors, require_rows
+from lab.traces.parquet import MAGIC, parquet_errors, require_small
 from lab.traces.recording import Recording
 from lab_formats.preset import Preset
 from lab_formats.reading.table import Table
@@ -91,8 +91,8 @@ def _names(path: Path) -> set[str]:
 
 
 def _table(path: Path, names: list[str]) -> Table:
-    require_rows(path)
     with parquet_errors(path):
+        require_small(path, path, names)
         frame = pl.read_parquet(path, columns=sorted(names))
         plain = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]
         return Table(path, frame.select(plain).cast(pl.String), 1, "row")
