@@ -93,6 +93,7 @@ def attempt(task: Task) -> Line:
     digest = input_digest(assignment, submission, task.bench, task.key)
     if (stored := _stored(folder, digest)) is None:
         graded = grade(assignment, submission, task.bench, task.key)
+        (folder / INPUT).unlink(missing_ok=True)  # it names the results of before, whatever happens from here on
         write_forms(folder, graded)
         if graded.is_sound:
             write_whole(folder / INPUT, digest + "\n")
