@@ -64,7 +64,7 @@ def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
 def _steps(file: Path, names: tuple[str, ...]) -> pl.DataFrame:
     """Read a file of steps (lab/node/qdiscs/series.py); the end of a series is no step."""
     columns = dict.fromkeys(("t_us", *names), pl.String)
-    table = pl.read_csv(file, separator="\t", has_header=False, schema=columns)
+    table = pl.read_csv(file, separator="\t", has_header=False, schema=columns, glob=False)
     return table.filter(pl.col(names[0]) != "end").select(pl.all().cast(pl.Float64))
 
 

@@ -115,7 +115,7 @@ def scan(path: Path) -> Scan:
     about = _about(path, _metadata(path))
     with parquet_errors(path):
         announced(path)
-        frame = pl.scan_parquet(path)
+        frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
     return Scan(**asdict(about), frame=frame, path=path)
 

@@ -27,13 +27,14 @@ def opportunities(t_s: list[float], packets: list[int]) -> Recording:
     return Recording(frame, "opportunities", "capacity", "made", "made.down", ())
 
 
-def test_what_is_written_is_read_again_with_all_that_must_be_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["made.parquet", "made [1]*.parquet"])
+def test_what_is_written_is_read_again_with_all_that_must_be_known(tmp_path: Path, name: str) -> None:
     written = series(t_s=[0.0, 0.5, 0.75], rtt_ms=[20.0, None, 21.0], lost=[False, True, False])
-    recording.write(written, tmp_path / "made.parquet")
-    again = recording.read(tmp_path / "made.parquet")
+    recording.write(written, tmp_path / name)
+    again = recording.read(tmp_path / name)
     assert again.frame.equals(written.frame)
     assert again.about == written.about
-    assert list(tmp_path.iterdir()) == [tmp_path / "made.parquet"]  # no draft is left
+    assert list(tmp_path.iterdir()) == [tmp_path / name]  # no draft is left
 
 
 @pytest.mark.parametrize(

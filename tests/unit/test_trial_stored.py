@@ -218,10 +218,11 @@ def test_the_link_is_what_was_applied_in_the_units_of_its_quantities(tmp_path: P
 def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
     tmp_path: Path, part: str, mode: str | None, steps: str, found: dict[str, list[tuple[float, float]]]
 ) -> None:
-    (tmp_path / "steps.tsv").write_text(f"{steps}3000000\tend\n")
+    (folder := tmp_path / "results [1]*").mkdir()  # no pattern: another file, or none, would be the link
+    (folder / "steps.tsv").write_text(f"{steps}3000000\tend\n")
     spec = {"kind": "replay"} | ({"mode": mode, "start_bps": 5_000_000} if mode else {})
     rows = [(quantity, *each) for quantity, of in found.items() for each in of]
-    assert read_link(tmp_path, [shape(part, spec, "steps.tsv")], 1.0).rows() == rows
+    assert read_link(folder, [shape(part, spec, "steps.tsv")], 1.0).rows() == rows
 
 
 def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_path: Path) -> None:

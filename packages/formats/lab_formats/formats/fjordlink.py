@@ -87,13 +87,13 @@ def _router(path: Path, table: Table, router: str | None) -> Recording:
 
 def _names(path: Path) -> set[str]:
     with parquet_errors(path):
-        return set(pl.read_parquet_schema(path))
+        return set(pl.scan_parquet(path, glob=False).collect_schema())
 
 
 def _table(path: Path, names: list[str]) -> Table:
     with parquet_errors(path):
         require_small(path, path, names)
-        frame = pl.read_parquet(path, columns=sorted(names))
+        frame = pl.read_parquet(path, columns=sorted(names), glob=False)
         plain = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]
         return Table(path, frame.select(plain).cast(pl.String), 1, "row")
 

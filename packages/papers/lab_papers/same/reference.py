@@ -85,7 +85,7 @@ def read(folder: Path = FOLDER) -> Reference:
     if content["format"] != FORMAT:
         raise field_error(file, "format", content["format"], f"{FORMAT}")
     try:
-        return Reference(content, pl.read_parquet(folder / PACKETS))
+        return Reference(content, pl.read_parquet(folder / PACKETS, glob=False))
     except (OSError, pl.exceptions.PolarsError):
         raise UserError(f"{folder / PACKETS}: must be a whole Parquet file") from None
 
