@@ -65,7 +65,10 @@ def main() -> None:
     except UserError as error:
         _end(str(error), 2)
     except OSError as error:
-        _end(one_line(f"{error.filename or 'disk'}: {error.strerror or error}"), 2)
+        where = error.filename or ("current folder" if isinstance(error, FileNotFoundError) else "disk")
+        _end(one_line(f"{where}: {error.strerror or error}"), 2)
+    except MemoryError as error:
+        _end(one_line(f"memory: {str(error) or 'none left'}"), 2)
     except Interrupted as interrupted:
         _end(_words(f"go on with '{interrupted}'"), INTERRUPTED)
     except SystemExit as end:

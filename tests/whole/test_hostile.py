@@ -171,3 +171,29 @@ def test_what_is_usual_unless_it_is_requested_otherwise() -> None:
     assert (RunOptions().keep_capture, RunOptions().scheduler) == (True, None)
     assert "table*" in latex.render(table("x"))  # for a whole page
     assert "table*" not in latex.render(table("x"), column=True)
+
+
+FAILING = """
+import os, tempfile
+from lab import __main__
+from lab.commands import cli
+
+def gone():
+    os.chdir(folder := tempfile.mkdtemp())
+    os.rmdir(folder)
+    os.getcwd()
+
+def full():
+    raise MemoryError
+
+cli.app = lambda **_: {}()
+__main__.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "line"), [("gone", "current folder: No such file or directory\n"), ("full", "memory: none left\n")]
+)
+def test_what_the_machine_does_not_have_is_named_in_one_line(what: str, line: str) -> None:
+    done = subprocess.run([sys.executable, "-c", FAILING.format(what)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, line)

@@ -17,6 +17,7 @@ from lab.base.plain_file import require_plain_files
 from lab.base.workers import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
+from lab.runs.trial import new_draft
 from lab.tables.digests import write_with_digest
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
@@ -133,10 +134,7 @@ def _written(runs: Sequence[Run], trials: Trials) -> Path:
     folder = _new_run(runs[0])
     with run_folder.locked(folder):
         for source, *_ in trials.values():
-            target = folder / "trials" / source.name
-            draft = target.with_name(f".{source.name}.draft")
-            shutil.copytree(source, draft, copy_function=_link_or_copy)
-            draft.replace(target)
+            _copy(source, folder / "trials" / source.name)
         run_folder.close(folder, wall_s, complete=True)
     return folder
 
@@ -149,8 +147,18 @@ def _new_run(part: Run) -> Path:
     return path
 
 
-def _link_or_copy(source: str, target: str) -> None:
-    """Link a file, which no command changes; copy it from another disk."""
+def _copy(source: Path, target: Path) -> None:
+    """Link a trial's files, which no command changes; copy them from another disk."""
+    with new_draft(target) as draft:
+        try:
+            for file in source.iterdir():
+                _link_or_copy(file, draft / file.name)
+        except OSError as error:
+            raise UserError(f"{target}: {error.strerror}") from None
+        draft.replace(target)
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:

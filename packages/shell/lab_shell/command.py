@@ -18,7 +18,7 @@ from rich.console import Console
 from lab.backends.records import TrialError
 from lab.base import sandbox_mode
 from lab.base.errors import COMMAND_LINE, UserError, field_error
-from lab.base.scratch import scratch_folder
+from lab.base.scratch import copy_folder, scratch_folder
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
@@ -76,7 +76,7 @@ def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
             raise UserError(str(error)) from None
         finally:
             if request.keep and (folder / FILES).is_dir():  # also where a line was refused, or Ctrl-C ended them
-                shutil.copytree(folder / FILES, request.keep)
+                copy_folder(folder / FILES, request.keep)
                 shutil.copy(place / SESSION, request.keep / SESSION)
     return session.status
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shards of a request: which trials are whose, and what a merge refuses before it writes anything."""
 
+import errno
 import json
 import os
 import shutil
@@ -81,6 +82,19 @@ def test_merged_shards_are_one_complete_run_and_stay_as_they_are(shards: list[Pa
         assert sorted(trial.path.name for trial in run.trials) == ["cubic-001", "cubic-002", "search-001", "search-002"]
     assert len(list(folder.parent.glob("[0-9]*"))) == 2
     assert [sorted(folder.rglob("*")) for folder in shards] == before
+
+
+def test_a_full_disk_is_a_line_and_leaves_no_draft(shards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for module, name in ((os, "link"), (shutil, "copy2")):
+        monkeypatch.setattr(module, name, full)
+    with pytest.raises(UserError, match=r"/trials/search-001: No space left on device$"):
+        merge(shards)
+    (run,) = (shards[0].parent / "results" / "geo").iterdir()
+    assert not Run(run).complete
+    assert list((run / "trials").iterdir()) == []
 
 
 def test_a_missing_shard_a_folder_that_is_none_and_one_given_twice_are_named(shards: list[Path]) -> None:
