@@ -32,7 +32,6 @@ FEW_BYTES = 16 << 20  # of a kernel that was ended
 ROOM = "guest"  # below a trial's folder: all that the guest may write
 ANSWER = "answer.json"  # of a call
 MOST_ANSWER_BYTES = 512 << 20
-LOG = "kernel.log"  # in a trial's folder: what its kernel printed
 NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 PER_PACKET_S = 2e-4  # the same per packet that the link can carry, where that is more: above 240 Mb/s
@@ -84,7 +83,7 @@ def run_plan(
     try:
         done = _boot(Work(_in_guest(plan), options, limits, folder, _module(plan), more or {}), kernel, world)
     except NoEnd as error:
-        raise NoEnd(f"{error}{_place((folder / LOG).read_text(), plan)}") from None
+        raise NoEnd(f"{error}{_place((folder / records.LOG).read_text(), plan)}") from None
     records.require(folder, "node.json", _no_result(done))
 
 
@@ -210,10 +209,10 @@ def _boot(work: Work, kernel: Kernel, world: Path) -> "subprocess.CompletedProce
 
 def _keep_log(work: Work, log: str) -> None:
     """Store the log; each of several plans gets what was printed from its begin to the next one's."""
-    (work.folder / LOG).write_text(log)
+    (work.folder / records.LOG).write_text(log)
     sections = {name.rstrip(): printed for name, _, printed in (each.partition("\n") for each in log.split(BEGINS))}
     for part in work.parts:
-        (part / LOG).write_text(sections.get(part.name, ""))
+        (part / records.LOG).write_text(sections.get(part.name, ""))
 
 
 @contextmanager

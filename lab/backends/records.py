@@ -18,6 +18,7 @@ from lab.base.tar_member import write_member
 from lab.node.plan import CallPlan, Plan
 
 INPUTS = ("plan.json", "link", "topology", "own")  # the host has its own
+LOG = "kernel.log"  # of a virtual kernel: what the host read of its console; a machine sends its own
 PLAIN = "a plain file or folder"
 MOST_FILES, MOST_DEPTH = 1000, 8
 LEAST_BYTES = 1 << 30  # of records; a trial of a minute at 100 Mb/s leaves a tenth
@@ -67,7 +68,7 @@ def take(room: Path, folder: Path, most: int) -> None:
         for entry in _entries(parent):
             _require_plain(entry.name, entry.status)
             count.add(entry.name, entry.status.st_size)
-            if entry.name.split("/")[0] in INPUTS:
+            if entry.name.split("/")[0] in (*INPUTS, LOG):
                 continue
             if stat.S_ISDIR(entry.status.st_mode):
                 (folder / entry.name).mkdir(exist_ok=True)

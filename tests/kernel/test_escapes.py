@@ -157,7 +157,7 @@ def attempted(room: Path, module: OwnModule, kernel: Kernel, world: Image, optio
     except TrialError as error:
         ended = str(error)
     wait_for(lambda: not left_on(room), "end of all its processes", 20)
-    return (room / boot.LOG).read_text(), ended
+    return (room / records.LOG).read_text(), ended
 
 
 @pytest.mark.attack("a module makes a system call by the entry of 32-bit programs, or by a number of x32")

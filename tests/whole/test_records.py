@@ -45,11 +45,13 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_plain_files_and_folders_are_copied_and_the_host_keeps_its_own_inputs(room: Path, folder: Path) -> None:
-    (room / "plan.json").write_text("the guest's")
-    (folder / "plan.json").write_text("the host's")
+def test_plain_files_and_folders_are_copied_and_the_host_keeps_its_own_inputs_and_log(room: Path, folder: Path) -> None:
+    own = ("plan.json", "kernel.log")
+    for name in own:
+        (room / name).write_text("the guest's")
+        (folder / name).write_text("the host's")
     take(room, folder, MOST_BYTES)
-    assert content(folder) == content(room) | {"plan.json": b"the host's"}
+    assert content(folder) == content(room) | dict.fromkeys(own, b"the host's")
 
 
 KINDS: dict[str, Callable[[Path, Path], object]] = {

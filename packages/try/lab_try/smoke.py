@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.backends import boot
-from lab.backends.boot import LOG
-from lab.backends.records import TrialError
+from lab.backends.records import LOG, TrialError
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
