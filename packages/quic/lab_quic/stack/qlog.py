@@ -8,9 +8,10 @@ event before.
 """
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,10 +47,11 @@ SCHEMA = {
     "sent_bytes": pl.Int64,
     "received_pkts": pl.Int64,
 }
+THRESHOLD = "ssthresh_bytes"  # 0 is none, as a sender has that knows no threshold
 MADE = {
     "congestion_window": "cwnd_bytes",
     "cwnd": "cwnd_bytes",
-    "ssthresh": "ssthresh_bytes",
+    "ssthresh": THRESHOLD,
     "bytes_in_flight": "in_flight_bytes",
     "smoothed_rtt": "srtt_ms",
     "latest_rtt": "rtt_ms",
@@ -86,8 +88,8 @@ def read(file: Path, shown: str) -> pl.DataFrame:
             row |= {name: row[name] * factor for name in IN_ITS_UNIT if name in row}
             before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"]
             rows.append(row)
-        elif delta and _is_number(event.get("time")):
-            before_ms += event["time"] * factor  # of an event without data
+        elif delta:
+            before_ms += (_number(event.get("time")) or 0.0) * factor  # of an event without data
     table = pl.DataFrame(rows, schema=SCHEMA)
     for field, name in MADE.items():
         most = MOST_WINDOW if name in ("cwnd_bytes", "in_flight_bytes") else LARGEST
@@ -213,19 +215,25 @@ def _part(whole: dict[str, Any], name: str, shown: str) -> dict[str, Any]:
     return part
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and abs(value) < LARGEST  # NaN is not
+def _number(value: object) -> float | None:
+    """Return a number, which some stacks write as a text; None of what is none, or too large."""
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < LARGEST else None  # NaN is not
 
 
 def _row(event: dict[str, Any]) -> dict[str, Any] | None:
     """Return an event of packets or congestion control as a row; None of any other, and of one without a time."""
     name = str(event.get("name", "")).rpartition(":")[2]
-    data, time = event.get("data"), event.get("time")
-    if not isinstance(data, dict) or not _is_number(time):
+    data, time = event.get("data"), _number(event.get("time"))
+    if not isinstance(data, dict) or time is None:
         return None
-    row: dict[str, Any] = {"t_ms": float(time)}
+    row: dict[str, Any] = {"t_ms": time}
     if name in METRICS:
-        row |= {MADE[key]: float(data[key]) for key in MADE if _is_number(data.get(key))}
+        pairs = ((MADE[key], _number(data.get(key))) for key in MADE)
+        row |= {field: value for field, value in pairs if value is not None and (value or field != THRESHOLD)}
     elif name in STATES:
         by_mark = MARK in str(data.get("trigger", "")).lower()
         row["state"] = escaped(f"{data.get('new', '')}{BY_MARK * by_mark}")  # half a character fits into no table

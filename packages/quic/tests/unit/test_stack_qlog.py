@@ -64,6 +64,14 @@ def in_us(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def in_texts(events: list[Any]) -> list[Any]:
+    made = (
+        {key: str(each["data"][key]) if key in qlog.MADE else each["data"][key] for key in each["data"]}
+        for each in events
+    )
+    return [{**each, "time": str(each["time"]), "data": data} for each, data in zip(events, made, strict=True)]
+
+
 FORMS = {
     "JSON-SEQ": sequence(BY_THRESHOLD),
     "lines of JSON": sequence(BY_THRESHOLD, mark=""),
@@ -76,6 +84,14 @@ FORMS = {
     "times from the event before, which may have no data": document(
         deltas([*BY_THRESHOLD[:2], {"time": 1030.0, "name": "generic:marker"}, *BY_THRESHOLD[2:]]),
         common_fields={"time_format": "relative_to_previous_event"},
+    ),
+    "numbers as texts": sequence(in_texts(BY_THRESHOLD)),
+    "no threshold as 0": sequence(
+        [
+            *SLOW[:-2],
+            *(metrics(each, 10 + i * 10, ssthresh=0) for i, each in enumerate((1060.0, 1120.0))),
+            *BY_THRESHOLD[-2:],
+        ]
     ),
     "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
     "records out of the order of time": sequence(BY_THRESHOLD[::-1]),
@@ -157,6 +173,10 @@ def test_a_qlog_without_states_and_thresholds_leaves_the_exit_to_the_packets(tmp
     found = read(tmp_path, sequence([*SLOW, state(1130, "application_limited")]))
     assert not found.reports_exits
     assert found.ack_table().height == 2
+
+
+def test_a_threshold_of_0_leaves_the_exit_to_the_packets(tmp_path: Path) -> None:
+    assert not read(tmp_path, sequence([*SLOW, metrics(1130.0, 30, ssthresh=0)])).reports_exits
 
 
 def test_each_lost_packet_is_a_row(tmp_path: Path) -> None:
