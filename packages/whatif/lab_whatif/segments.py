@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from lab_formats.reading.copies import SAME_PLACE_S, of_one_interface
+from lab_formats.reading.copies import SAME_PLACE_S, of_one_interface, untranslated
 from lab_formats.reading.grain import of_interfaces_s
 from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Segments:
 
 def of_capture(path: Path, notes: list[str]) -> Segments:
     """Read the connection with most payload; UserError where the capture holds no TCP data."""
-    connections, others = _connections(of_one_interface(packets_of(path, notes)))
+    connections, others = _connections(of_one_interface(untranslated(packets_of(path, notes), notes)))
     if not connections:
         raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP")
     sizes = [sum(packet.end - packet.seq for packet in each) for each in connections]

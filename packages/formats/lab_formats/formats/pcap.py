@@ -44,11 +44,7 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     if isinstance(step_ms, bool) or not isinstance(step_ms, (int, float)) or not 0.001 <= step_ms <= 3.6e6:
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
     notes: list[str] = []
-    seen = _between_two(path, packets_of(path, notes), notes)
-    whole, translated = untranslated(seen)
-    if translated:
-        words = "each counts once, by the addresses that it has first"
-        notes.append(f"{translated} connections stand again under translated addresses (NAT): {words}.")
+    whole = untranslated(_between_two(path, packets_of(path, notes), notes), notes)
     packets, elsewhere = counted_once(whole)
     if len(packets) < len(whole):
         notes.append(f"{len(whole) - len(packets)} of {len(whole)} packets are copies of others: each is counted once.")

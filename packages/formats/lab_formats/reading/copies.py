@@ -24,13 +24,13 @@ def counted_once(packets: list[Packet]) -> tuple[list[Packet], int]:
     return _of_one_pass(of_one_interface(packets))
 
 
-def untranslated(packets: list[Packet]) -> tuple[list[Packet], int]:
-    """Leave out connections that stand again under other addresses (NAT), and count them.
+def untranslated(packets: list[Packet], notes: list[str]) -> list[Packet]:
+    """Leave out connections that stand again under other addresses (NAT), and note them.
 
     No two connections have the same numbers; of those that do, the one that stands first counts.
     """
     if len({packet.flow[::2] for packet in packets if packet.flow}) < 2:  # of one pair of hosts
-        return packets, 0
+        return packets
     contents: defaultdict[Flow, set[int]] = defaultdict(set)
     owner: dict[int, Flow] = {}
     same: Counter[tuple[Flow, Flow]] = Counter()
@@ -44,7 +44,10 @@ def untranslated(packets: list[Packet]) -> tuple[list[Packet], int]:
         for (first, flow), count in same.items()
         if count >= LEAST_TRANSLATED and _most(count, min(len(contents[first]), len(contents[flow])))
     }
-    return [packet for packet in packets if packet.flow not in again], len(again)
+    if again:
+        words = "each counts once, by the addresses that it has first"
+        notes.append(f"{len(again)} connections stand again under translated addresses (NAT): {words}.")
+    return [packet for packet in packets if packet.flow not in again]
 
 
 def _numbers(packet: Packet) -> int:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packets that stand in a capture twice, at one place or at two, count once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,21 @@ def test_copies_at_one_place_change_nothing(tmp_path: Path, bulk: Download, side
     found = judged(written(tmp_path / "twice.pcap", twice(frames, 1e-5, every), BULK), None, [])[1]
     assert found.capacity.equals(once.capacity)
     assert found.buffer.bytes == once.buffer.bytes
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_connection_that_stands_again_under_translated_addresses_counts_once(
+    tmp_path: Path, bulk: Download, side: str
+) -> None:
+    """As of a container, whose host captures at all its interfaces."""
+    frames = getattr(bulk, side)
+    once, again = (
+        written(tmp_path / f"{late_s}.pcap", [replace(each, t_s=each.t_s + late_s) for each in frames], BULK)
+        for late_s in (0.0, 1e-5)
+    )
+    plain, notes = judged(once, None, [])[1], list[str]()
+    once.write_bytes(once.read_bytes() + again.read_bytes()[24:].replace(bytes([10, 0, 0, 2]), bytes([172, 17, 0, 2])))
+    found = judged(once, None, notes)[1]
+    assert found.capacity.equals(plain.capacity)
+    assert found.buffer.bytes == plain.buffer.bytes
+    assert any(note.startswith("1 connections stand again under translated addresses (NAT)") for note in notes)
