@@ -64,6 +64,8 @@ def _packets(file: Path, name: str) -> pl.DataFrame:
 
 UDP = 17
 IP_BYTES, UDP_BYTES = 20, 8
+HEADERS_BYTES = ETHERNET_BYTES + IP_BYTES + UDP_BYTES
+NEGOTIATION, VERSION_2 = 0, 0x6B3343CF  # of QUIC: of a packet of version negotiation (RFC 8999); RFC 9369
 HEAD_BYTES = 64  # Ethernet, IP with options, UDP
 ENDS = ("server", "client")
 QLOGS = tuple(f"{end}.qlog.zst" for end in ENDS)
@@ -85,14 +87,31 @@ class Datagrams:
         if not own.any():
             raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {port}")
         self.to_client = (source == port)[own]
-        self.long_header = frames.head[own, ETHERNET_BYTES + IP_BYTES + UDP_BYTES] & 0x80 > 0
+        first = frames.head[own, HEADERS_BYTES]
+        version = big_endian(frames.head[own], HEADERS_BYTES + 1, 4)
+        self.long_header = first & 0x80 > 0
+        self._negotiates = self.to_client & self.long_header & (version == NEGOTIATION)
+        of_retry = first >> 4 & 3 == np.where(version == VERSION_2, 0, 3)
+        self._retries = self.to_client & self.long_header & of_retry & ~self._negotiates
         self.time_ns, self.frame_bytes = frames.time_ns[own], frames.wire_bytes[own]
-        self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - IP_BYTES - UDP_BYTES
+        self.bytes: Numbers = self.frame_bytes.astype(np.int64) - HEADERS_BYTES
 
     @property
     def start_epoch_ns(self) -> int:
         """Return when the client sent its first datagram: what a SYN is to TCP."""
         return int(self.time_ns[~self.to_client][0])
+
+    @property
+    def connects_s(self) -> float:
+        """Return when the client's QUIC connection began: behind the first Retry, or a version negotiation.
+
+        Of others that follow, as of a first datagram that was sent again, a client takes no notice (RFC 9000, 17.2.5).
+        """
+        answers = next((each for each in (self._retries, self._negotiates) if each.any()), None)
+        if answers is None:
+            return 0.0
+        begun = ~self.to_client & (np.cumsum(answers) > 0)
+        return (int(self.time_ns[begun][0]) - self.start_epoch_ns) / 1e9 if begun.any() else 0.0
 
     @property
     def largest_bytes(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pytest
-from lab_quic.tables import QLOGS, Ends, decode
+from lab_quic.tables import QLOGS, Datagrams, Ends, decode
 from lab_quic.way import QUIC
 from quic_logs import event
 
@@ -48,12 +48,12 @@ sent\t6\t40
 """
 
 
-def frame(from_server: bool, payload_bytes: int, protocol: int = 17) -> tuple[bytes, int]:
+def frame(from_server: bool, payload_bytes: int, protocol: int = 17, begin: bytes = b"") -> tuple[bytes, int]:
     """Return the captured head of a frame, and its length on the wire."""
     ports = (PORT, CLIENT_PORT) if from_server else (CLIENT_PORT, PORT)
     ipv4 = bytes([0x45, 0]) + struct.pack(">H", 28 + payload_bytes) + bytes([0, 0, 0, 0, 64, protocol]) + bytes(10)
     udp = struct.pack(">HHHH", *ports, 8 + payload_bytes, 0)
-    return bytes(12) + b"\x08\x00" + ipv4 + udp + bytes(22), HEADERS_BYTES + payload_bytes
+    return bytes(12) + b"\x08\x00" + ipv4 + udp + begin.ljust(22, b"\0"), HEADERS_BYTES + payload_bytes
 
 
 @pytest.fixture
@@ -78,6 +78,34 @@ def test_a_datagrams_size_is_that_of_its_frame_without_the_headers_and_agrees_wi
     assert ends.bytes.tolist() == [payload_bytes for _, _, payload_bytes in DATAGRAMS]
     assert (ends.largest_bytes, ends.full_bytes, ends.differing_pkts) == (1472, 1472, 0)
     assert ends.start_epoch_ns == BEGUN_US * 1000
+
+
+INITIAL, HANDSHAKE, RETRY = (bytes([kind, 0, 0, 0, 1]) for kind in (0xC3, 0xE3, 0xF3))  # of version 1
+INITIAL_2, HANDSHAKE_2, RETRY_2 = (bytes([kind, 0x6B, 0x33, 0x43, 0xCF]) for kind in (0xD3, 0xF3, 0xC3))
+
+
+@pytest.mark.parametrize(
+    ("answers", "connects_s"),
+    [
+        ([INITIAL, HANDSHAKE], 0.0),
+        ([RETRY, INITIAL], 0.05),
+        ([RETRY, RETRY, INITIAL], 0.05),  # the client's first datagram was sent again meanwhile
+        ([bytes([0x80, 0, 0, 0, 0]), INITIAL], 0.05),  # version negotiation
+        ([bytes([0xFF, 0, 0, 0, 0]), RETRY, INITIAL], 0.1),
+        ([INITIAL_2, HANDSHAKE_2], 0.0),
+        ([RETRY_2, INITIAL_2], 0.05),
+    ],
+)
+def test_a_connection_begins_behind_the_answers_that_belong_to_none(
+    tmp_path: Path, answers: list[bytes], connects_s: float
+) -> None:
+    """A server's qlog begins with the datagram that is followed by a connection."""
+    frames = [packet(BEGUN_US, *frame(False, 1200, begin=INITIAL))]
+    for number, begin in enumerate(answers, 1):
+        at_us = BEGUN_US + number * 50_000
+        frames += [packet(at_us, *frame(True, 1200, begin=begin)), packet(at_us, *frame(False, 1200, begin=INITIAL))]
+    written(tmp_path, SECTION, interface(), *frames).rename(tmp_path / "client.pcapng")
+    assert Datagrams(tmp_path, PORT).connects_s == pytest.approx(connects_s)
 
 
 def test_each_datagram_has_its_place_in_the_stream_and_in_time(ends: Ends) -> None:
