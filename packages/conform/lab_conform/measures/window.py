@@ -31,7 +31,7 @@ def growth_per_segment(view: View) -> float:
 def round_growth(view: View, round: int, event: int = -1) -> float:  # noqa: A002 (the word of the texts)
     """Return by what factor the window grew in a round, the first being 0, since an event (-1: since the first ACK)."""
     begin = _first_data_ack(view) if event < 0 else view.after(view.events_s[event])
-    ends = _rounds(view, begin, round + 1)
+    ends = _rounds(view, begin, round + 1, of_window=True)
     return float(view.cwnd_pkts[ends[round + 1]] / view.cwnd_pkts[ends[round]])
 
 
@@ -190,11 +190,16 @@ def _slow_start(view: View) -> slice:
     return slice(begin, end)
 
 
-def _rounds(view: View, begin: int, count: int) -> list[int]:
-    """Return the rows at which rounds begin: one ends with the ACK of all that was sent at its begin."""
-    found = [begin]
+def _rounds(view: View, begin: int, count: int, *, of_window: bool = False) -> list[int]:
+    """Return the rows at which rounds begin: one ends with the ACK of all that was sent at its begin.
+
+    `of_window`: and of a whole window, of which a sender that paces has sent only a part then.
+    """
+    found, until_bytes = [begin], view.nxt_bytes
+    if of_window:
+        until_bytes = np.maximum(until_bytes, view.una_bytes + view.cwnd_pkts * view.mss_bytes)
     for _ in range(count):
-        later = np.flatnonzero(view.una_bytes[found[-1] :] >= view.nxt_bytes[found[-1]])
+        later = np.flatnonzero(view.una_bytes[found[-1] :] >= until_bytes[found[-1]])
         if not len(later) or found[-1] >= len(view.t_s) - 1:
             raise Unmeasured(f"the trial ends before round {count - 1}")
         found.append(found[-1] + max(int(later[0]), 1))
