@@ -229,11 +229,19 @@ def exit_rounds_after_full(view: View) -> float:
 
 
 def plateau_rounds(view: View, growth: float = 1.25) -> float:
-    """Return the whole rounds to the end of slow start behind the last one whose delivery rate grew by a factor."""
-    ends = np.array(_ends_to_exit(view, _first_data_ack(view)))
-    ends = ends[ends <= view.after(_at_exit(view, "t_s")) + 1]
+    """Return the rounds up to the end of slow start that began with a delivery rate of less than a factor more.
+
+    They are counted back from the end: a round begins with the ACK of what was sent behind the ACK that began the one
+    before, and its rate is from that ACK to its own.
+    """
+    got_bytes, t_s = view.una_bytes[1:], view.t_s[:-1]  # behind each ACK, and when it came
+    sent = np.searchsorted(view.nxt_bytes[:-1], got_bytes) - 1  # the ACK behind which was sent what each acknowledges
+    begins, first = [min(view.after(_at_exit(view, "t_s")), len(t_s) - 1)], _first_data_ack(view)
+    while sent[begins[-1]] >= first:
+        begins.append(int(sent[begins[-1]]))
     base, count = 0.0, 0
-    for rate in np.diff(view.una_bytes[ends]) / np.diff(view.t_s[ends]):
+    for row, before in zip(begins[-2::-1], begins[:0:-1], strict=True):
+        rate = (got_bytes[row] - got_bytes[before]) / (t_s[row] - t_s[before])
         base, count = (rate, 0) if rate >= growth * base else (base, count + 1)
     return float(count)
 

@@ -120,13 +120,22 @@ def test_a_probe_of_the_tail_is_no_part_of_the_timer(view: View, wait_s: float, 
     assert MEASURES["first_timeout_ms"](silent) == pytest.approx(timer_ms)
 
 
-@pytest.mark.parametrize(("exit_s", "rounds"), [(1.9, 0), (2.9, 0), (3.9, 1), (5.9, 3)])
-def test_a_plateau_has_the_whole_rounds_without_a_quarter_more(view: View, exit_s: float, rounds: int) -> None:
+@pytest.mark.parametrize(("exit_s", "rounds"), [(2.0, 0), (3.0, 1), (4.0, 2), (5.0, 3)])
+def test_a_plateau_has_the_rounds_without_a_quarter_more(view: View, exit_s: float, rounds: int) -> None:
     """Rounds of a second deliver 10, 20, 40 and then 45 bytes."""
     changed, una_bytes = replace(view), np.cumsum([2, 10, 20, 40, 45, 45, 45, 45, 45])
     vars(changed).update(t_s=np.arange(9.0), una_bytes=una_bytes, nxt_bytes=np.append(una_bytes[1:], 400))
     vars(changed).update(exit={"t_s": exit_s})
     assert MEASURES["plateau_rounds"](changed) == rounds
+
+
+@pytest.mark.parametrize("exit_s", [5.8, 6.1, 6.4])
+def test_a_plateau_is_counted_from_the_round_that_ends_slow_start(view: View, exit_s: float) -> None:
+    """Ten ACKs a second, each a round trip of a second long; the rate is the link's from 3 s on."""
+    changed, una_bytes = replace(view), np.cumsum(np.repeat([10, 20, 40, 45, 45, 45, 45, 45, 45], 10)) * 100
+    vars(changed).update(t_s=np.arange(90) / 10, una_bytes=una_bytes, nxt_bytes=np.append(una_bytes[10:], [10**6] * 10))
+    vars(changed).update(exit={"t_s": exit_s})
+    assert MEASURES["plateau_rounds"](changed) == 3
 
 
 def test_a_round_of_a_sender_that_paces_is_a_whole_window(view: View) -> None:
