@@ -49,20 +49,15 @@ def require_plain_files(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write under another name, then rename: the file is whole or not there, and no link is followed."""
-    draft = path.with_name(f".{path.name}.part")
+    """Write under a name that no other writer has, then rename: the file is whole or not there, no link is followed."""
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
-        draft.unlink(missing_ok=True)
-        with open(draft, "wb", opener=_no_link) as file:
+        with draft.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
     return path
-
-
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def require_made(folder: Path, place: str) -> Path:

@@ -14,7 +14,7 @@ import pytest
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.base.plain_file import read_plain
+from lab.base.plain_file import read_plain, write_whole
 from lab.judge.judged import OUTCOMES, judged
 from lab.tables.digests import SUMS, read_digests, write_digests, write_with_digest
 from lab.tables.stored_run import Run
@@ -175,6 +175,18 @@ def test_sha256sum_checks_a_trial_too_and_a_small_file_is_read_in_little_memory(
     file = tmp_path / "small"
     file.write_bytes(b"x" * 10)
     assert read_plain(file, 1 << 50) == b"x" * 10
+
+
+def test_two_writers_of_a_file_at_once_leave_one_of_their_contents_and_no_draft(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+
+    class Slow(str):
+        def encode(self, *_: object) -> bytes:  # another one writes the file while this one's draft is open
+            write_whole(file, "second")
+            return b"first"
+
+    write_whole(file, Slow())
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("file", "first")]
 
 
 @pytest.mark.parametrize("table", TABLES)
