@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lab.base.console import PlainConsole
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.kernel.versions import DEBIAN, LARGE_SOCKETS
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ Jobs = Annotated[
     int | None, typer.Option(rich_help_panel=SELDOM, help="Trials at the same time; default: one per processor.")
 ]
 
+
+def _above_zero(param: typer.CallbackParam, minutes: float | None) -> float | None:
+    """Refuse a budget of nothing, by the option's own name, which is not the same everywhere."""
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise field_error(COMMAND_LINE, str(param.name).replace("_", "-"), minutes, "above 0")
+    return minutes
+
+
+Budget = Annotated[float | None, typer.Option(callback=_above_zero, help="Most minutes of trials.")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(help="FIELD=a,b,c: the same for each value, and a page of curves; twice: a heat map."),

@@ -9,6 +9,7 @@ import typer
 from lab.base.choice import USUAL_CCAS
 from lab.commands.cli_options import (
     SELDOM,
+    Budget,
     FigureForms,
     Jobs,
     KernelSource,
@@ -129,7 +130,7 @@ def compare(
     measure: Annotated[str, typer.Option(help="What decides when a link has enough trials.")] = "chokepoint",
     fixed: Annotated[bool, typer.Option("--fixed", help="Run all trials on each link: none ends early.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="One trial on the main kinds of link, no reports.")] = False,
-    budget_minutes: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
+    budget_minutes: Budget = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
         False
     ),

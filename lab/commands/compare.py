@@ -48,10 +48,8 @@ class CompareOptions:
     again: str = "lab compare --resume"  # the command that goes on after Ctrl-C
 
     def __post_init__(self) -> None:
-        """Refuse a measure that is none, and a budget of nothing."""
+        """Refuse a measure that is none."""
         measure_of(self.measure)
-        if self.budget_minutes is not None and not 0 < self.budget_minutes < float("inf"):
-            raise field_error(COMMAND_LINE, "budget-minutes", self.budget_minutes, "above 0")
 
 
 @dataclass(frozen=True)

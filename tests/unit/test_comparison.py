@@ -118,6 +118,13 @@ def test_a_mistake_is_one_line(
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.parametrize("minutes", ["nan", "inf", "-1"])
+def test_a_budget_of_no_minutes_is_named_as_the_command_names_it(minutes: str, refusal: Callable[..., str]) -> None:
+    for command, option in (("compare", "--budget-minutes"), ("try", "--budget")):
+        line = refusal(command, *(["x.c"] if command == "try" else ["--cca", "cubic,bbr"]), option, minutes)
+        assert line == f"command line: {option.removeprefix('--')}={float(minutes)}: must be above 0"
+
+
 def test_a_link_whose_recording_is_not_fetched_has_its_stand_in_under_that_ones_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Verbose, console, resumed_command, run_options
+from lab.commands.cli_options import SELDOM, Budget, Jobs, NoPcap, Verbose, console, resumed_command, run_options
 from lab.commands.known import require_links, require_senders
 
 
@@ -28,7 +28,7 @@ def try_(
     ] = None,
     duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the links' draws; default: 18.")] = None,
-    budget: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
+    budget: Budget = None,
     sanitize: Annotated[
         bool,
         typer.Option(
