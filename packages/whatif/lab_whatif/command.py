@@ -9,6 +9,7 @@ from typing import cast
 import typer
 from rich.console import Console
 
+from lab.base.choice import names
 from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
 from lab.commands.known import require_senders
@@ -46,7 +47,7 @@ class Request:
     @property
     def others(self) -> list[str]:
         """Return the senders other than the original."""
-        return [name.strip() for name in (self.cca or "").split(",") if name.strip() and name.strip() != self.was]
+        return names(self.cca) if self.cca else []
 
     @property
     def stem(self) -> str:
@@ -63,6 +64,10 @@ class Request:
         """Refuse arguments that do not fit each other."""
         if self.cca and not self.was:
             raise field_error(COMMAND_LINE, "cca", self.cca, "used with --was, the sender that the capture shows")
+        if self.was in self.others:
+            raise field_error(
+                COMMAND_LINE, "cca", self.was, "a sender other than that of --was, which is replayed anyway"
+            )
         if self.pacing not in PACINGS:
             raise field_error(COMMAND_LINE, "pacing", self.pacing, " or ".join(PACINGS))
         require_senders(self.was, "was")

@@ -242,3 +242,9 @@ def test_jumbo_frames_forbid_other_senders_and_not_the_link(tmp_path: Path, monk
     assert CliRunner().invoke(app, ["whatif", str(file), *out]).exit_code == 0
     refused = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", *out])
     assert str(refused.exception).startswith(f"{file}: segments=1948: must be of at most 1448 bytes")
+
+
+@pytest.mark.parametrize(("was", "cca"), [("cubic", "cubic"), ("cubic", "bbr, cubic")])
+def test_the_original_is_no_other_sender(was: str, cca: str) -> None:
+    refused = CliRunner().invoke(app, ["whatif", "x.pcap", "--was", was, "--cca", cca])
+    assert str(refused.exception).startswith("command line: cca=cubic: must be a sender other than that of --was")
