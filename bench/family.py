@@ -9,7 +9,6 @@ results/bench/family.json.
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -84,9 +83,8 @@ def _experiment(comparison: Comparison, link: Link) -> Experiment:
 def _run(experiment: Experiment, virtual: Virtual, console: Console) -> Virtual:
     """Run what a link lacks; a trial without a result is named."""
     experiment, virtual = prepared(experiment, virtual, console)
-    find = partial(find_run.matching, same_modules=True)
     with TrialBar(console, many_runs=True) as bar:
-        done = execute([experiment], find, virtual.site, RunOptions(keep_capture=False), bar)
+        done = execute([experiment], find_run.of_same_code, virtual.site, RunOptions(keep_capture=False), bar)
     for line in (line for each in done.runs for line in each.failures):
         console.print(line, markup=False)
     return virtual

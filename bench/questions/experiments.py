@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from lab_papers.evaluation.search.replay import BASE
 from rich.console import Console
@@ -104,9 +103,8 @@ def run(wanted: list[Place], console: Console) -> dict[str, Stored]:
     for place in wanted:
         experiment, virtual = prepared(place.experiment, virtual, console)
         made.append(experiment)
-    find = partial(find_run.matching, same_modules=True)
     with TrialBar(console, many_runs=True) as bar:
-        done = execute(made, find, virtual.site, RunOptions(keep_capture=False), bar)
+        done = execute(made, find_run.of_same_code, virtual.site, RunOptions(keep_capture=False), bar)
     for line in (line for each in done.runs for line in each.failures):
         console.print(line, markup=False)
     if not done.runs:

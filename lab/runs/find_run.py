@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which stored run an experiment continues: none, the last unfinished one, or one of the same specification."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,17 +33,28 @@ def unfinished(experiment: Experiment, site: Site) -> Path:
     return run.path
 
 
-def matching(experiment: Experiment, site: Site, same_modules: bool = False) -> Path | None:
-    """Return the run of the same specification and kernel that has most results: `lab reproduce`, a sweep's point.
+def matching(experiment: Experiment, site: Site) -> Path | None:
+    """Return the run of the same specification and kernel that has most results: `lab reproduce`.
 
     A complete run comes before an unfinished one with any number of trials; of equal runs the newest.
     """
-    runs = [run for run in _stored(paths.results() / experiment.name) if _matches(run, experiment, site)]
-    if same_modules:
-        now = site.description.kernel["modules_digest"]
-        runs = [run for run in runs if run.meta["kernel"].get("modules_digest") == now]
+    return _best(run for run in _stored(paths.results() / experiment.name) if _matches(run, experiment, site))
+
+
+def of_same_code(experiment: Experiment, site: Site) -> Path | None:
+    """Return the matching run of the same modules and of this version of the lab, which decides certificates, too."""
+    stored = _stored(paths.results() / experiment.name)
+    return _best(run for run in stored if _matches(run, experiment, site) and _has_code(run, site))
+
+
+def _best(runs: Iterable[Run]) -> Path | None:
     best = max(runs, key=lambda run: (run.complete, _trials(run), run.path.name), default=None)
     return best.path if best else None
+
+
+def _has_code(run: Run, site: Site) -> bool:
+    now = (site.description.kernel["modules_digest"], run_folder.lab_version())
+    return (run.meta["kernel"].get("modules_digest"), run.meta["lab_version"]) == now
 
 
 def grown_since(began: str) -> FindRun:

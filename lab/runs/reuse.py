@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials that an earlier run of the same link has already: they are linked into a new run instead of run again.
 
-A trial depends on its sender, its link, its number, the kernel and the modules, and on no other sender of its run. In
-virtual time it would come out the same, bit for bit.
+A trial depends on its sender, its link, its number, the kernel, the modules and the lab's version, and on no other
+sender of its run. In virtual time it would come out the same, bit for bit.
 """
 
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 from lab.backends.backend import Site
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment, digest, specification, trial_part
+from lab.runs.run_folder import lab_version
 from lab.schema.cca import Stanza
 from lab.senders.traced import CAPTURED
 from lab.tables.run_json import Requested, RunJson
@@ -43,7 +44,7 @@ def _earlier(experiment: Experiment, folder: Path, site: Site) -> Iterator[Run]:
     for file in sorted(folder.parent.glob("[0-9]*/run.json"), reverse=True):
         run = Run(file.parent)
         try:
-            if run.path != folder and _link_part(run.meta) == wanted and _same_kernel(run, site):
+            if run.path != folder and _link_part(run.meta) == wanted and _same_code(run, site):
                 yield run
         except UserError:  # a damaged run
             continue
@@ -59,9 +60,10 @@ def _link_part(meta: Requested | RunJson) -> dict[str, str | None]:
     return {"scenario": digest(scenario)} | {part: meta["digests"].get(part) for part in PARTS}
 
 
-def _same_kernel(run: Run, site: Site) -> bool:
+def _same_code(run: Run, site: Site) -> bool:
     now = site.description.kernel
     same = all(run.meta["kernel"].get(name) == now[name] for name in ("kernel_digest", "modules_digest"))
+    same &= run.meta["lab_version"] == lab_version()  # which decides certificates, too
     place = (run.meta["backend"], run.meta["engine"]) == (site.backend.kind, site.backend.engine)
     return same and place and run.meta["world"]["digest"] == site.description.packages_digest
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from lab.backends.backend import Site
@@ -111,8 +112,9 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
     return circumstances
 
 
+@cache
 def lab_version() -> str:
-    """Return the lab's commit, as git describes it."""
+    """Return the lab's commit, as git describes it when a command first asks."""
     return answer("describe", "--always", "--dirty") or "unknown"
 
 

@@ -21,7 +21,7 @@ from lab.links.profile import OWN, Profile
 from lab.runs import run_folder
 from lab.runs.estimate import about
 from lab.runs.experiment import Experiment, assemble, shaped_by
-from lab.runs.find_run import FindRun, matching
+from lab.runs.find_run import FindRun, of_same_code
 from lab.runs.reuse import reuse
 from lab.schema.cca import Cca, load_senders
 from lab.schema.load import parse, parse_yaml
@@ -211,7 +211,7 @@ def stored_or_new(keep_capture: bool) -> FindRun:
     """Return what finds the run of a point, or opens one with the trials that earlier runs of the point have."""
 
     def find(experiment: Experiment, site: Site) -> Path:
-        stored = matching(experiment, site, same_modules=True)
+        stored = of_same_code(experiment, site)
         if stored is not None:
             return stored
         folder = run_folder.create(experiment, site)

@@ -284,6 +284,14 @@ def test_the_matching_run_is_the_complete_then_that_of_most_trials_then_the_newe
     assert find_run.matching(small(), site) == complete
 
 
+@pytest.mark.parametrize("older", [{"lab_version": "0"}, {"kernel": DIGESTS | {"modules_digest": "old"}}])
+def test_a_run_by_older_code_is_not_that_of_the_same_code(results: Path, site: Site, older: dict[str, object]) -> None:
+    stored(results, site, "2026-01-01T00-00-00Z", 2, complete=True, **older)
+    assert find_run.of_same_code(small(), site) is None
+    same = stored(results, site, "2025-01-01T00-00-00Z", 0)
+    assert find_run.of_same_code(small(), site) == same
+
+
 @pytest.mark.parametrize("change", [{"digests": {}}, {"kernel": DIGESTS | {"kernel_digest": "old"}}])
 def test_another_specification_or_kernel_does_not_match(results: Path, site: Site, change: dict[str, object]) -> None:
     stored(results, site, "2026-01-01T00-00-00Z", 2, complete=True, **change)

@@ -227,7 +227,7 @@ def _page(find: Find, rival: str, bench: Bench, console: Console) -> None:
         ccas={cca.name: cca for cca in pair.values()},
     )
     with TrialBar(console, many_runs=False) as bar:
-        done = execute([experiment], find_run.matching, bench.virtual.site, RunOptions(2), bar)
+        done = execute([experiment], find_run.of_same_code, bench.virtual.site, RunOptions(2), bar)
     for line in done.runs[0].failures:
         say(console, f"no result: {line}")
     report(done.runs[0].folder, console)

@@ -147,7 +147,7 @@ def _trials(attempts: dict[str, Attempt], bench: Bench) -> dict[str, Trial | str
         experiments.append(experiment)
     with TrialBar(bench.console, many_runs=False) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
-        executed = execute(experiments, find_run.matching, virtual.site, options, bar)
+        executed = execute(experiments, find_run.of_same_code, virtual.site, options, bar)
     return {name: _trial(run.folder, run.failures) for name, run in zip(attempts, executed.runs, strict=True)}
 
 

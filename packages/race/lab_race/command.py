@@ -3,7 +3,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -111,9 +110,9 @@ def _run(
     for pairing in every:
         made, virtual = prepared(experiment(pairing, senders, request.trials), virtual, console)
         experiments.append(made)
-    options, find = RunOptions(request.workers, keep_capture=False), partial(find_run.matching, same_modules=True)
+    options = RunOptions(request.workers, keep_capture=False)
     with TrialBar(console, many_runs=True) as bar:
-        done = execute(experiments, find, virtual.site, options, bar)
+        done = execute(experiments, find_run.of_same_code, virtual.site, options, bar)
     left_out = [line for run in done.runs for line in run.failures]
     stored = {pairing: Run(run.folder).trials for pairing, run in zip(every, done.runs, strict=True)}
     invalid = [each for each in chain(*stored.values()) if not each.valid]

@@ -68,7 +68,7 @@ class Bench:
             experiment, virtual = prepared(self._experiment(name, link, ccas, trials), virtual, self.console)
             experiments.append(experiment)
         with TrialBar(self.console, many_runs=True) as bar:
-            executed = execute(experiments, find_run.matching, virtual.site, RunOptions(self.workers), bar)
+            executed = execute(experiments, find_run.of_same_code, virtual.site, RunOptions(self.workers), bar)
         return {
             name: {cca: self._emulated(run.folder, cca, trials) for cca in ccas}
             for name, run in zip(links, executed.runs, strict=True)
