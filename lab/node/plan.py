@@ -107,7 +107,7 @@ class QuicPlan(TypedDict):
 
     program: Annotated[str, "where the stack's program lies in the trial's folder"]
     datagram_bytes: Annotated[int, "payload of a full UDP datagram"]
-    params: NotRequired[Annotated[dict[str, int], "parameters of the controller; absent: its own"]]
+    params: NotRequired[Annotated[dict[str, int | str], "parameters of the controller; absent: its own"]]
 
 
 class StackPlan(TypedDict):

@@ -30,6 +30,7 @@ ALGORITHM = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}"  # the kernel's TCP_CA_NAME_MAX 
 Algorithm = Annotated[str, like(ALGORITHM, NAME_RULE.format("1 to 15"))]
 LineStyle = Literal["-", "--", "-.", ":"]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
+Value = int | str  # of a module's parameter
 Look = tuple[str, str]  # marker and line style
 FirstWindow = Annotated[int, Field(ge=44, le=100_000)]  # from what lab/sysctls.yml has
 SysctlName = Annotated[str, like(r"net\.ipv4\.[a-z0-9_]+", "a sysctl of net.ipv4, such as net.ipv4.tcp_reordering")]
@@ -50,7 +51,7 @@ class Cca(Strict):
     stack: str | None = None  # of another transport, where it has several
     algorithm: Algorithm
     module: str | None = None
-    params: dict[str, int] = {}
+    params: Mapping[str, Value] = {}
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None

@@ -18,6 +18,7 @@ from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.options import RunOptions
 from lab.runs.plan import MSS_BYTES
+from lab.schema.cca import Value
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
 from lab.tables.stored_run import Run
@@ -69,9 +70,9 @@ class Attempt:
         return View(self.case.link, self.case.duration_s, trial, times, dropped)
 
     @property
-    def params(self) -> dict[str, int]:
+    def params(self) -> dict[str, Value]:
         """Return the parameters of the sender's module."""
-        return self.subject.cca.params | self.case.params
+        return {**self.subject.cca.params, **self.case.params}
 
     @property
     def scenario(self) -> dict[str, Any]:

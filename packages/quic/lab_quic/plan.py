@@ -22,7 +22,7 @@ def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
     changed = over_udp(plan, mtu_bytes, "a sender over QUIC")
     ends: QuicPlan = {"program": stack_of(cca).place, "datagram_bytes": mtu_bytes - UDP_BYTES}
     if cca.params:
-        ends["params"] = cca.params
+        ends["params"] = {**cca.params}
     return {
         **changed,
         "work": "lab_quic.node.quic.run_trial",

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab try`: build a user's own congestion control, test it for a second, and compare it with the lab's senders."""
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -31,10 +30,11 @@ from lab.senders.named import by_name, own_senders
 from lab_try.confined import stock_tree, virtual_tree
 from lab_try.expect import require_known
 from lab_try.expected import Expected, conclude
-from lab_try.module.build import OwnModule, build_own
+from lab_try.module.build import NotWantedError, OwnModule, build_own
 from lab_try.module.builder import Tree
 from lab_try.module.diagnostics import BuildError
 from lab_try.module.source import OwnSource, read_sources
+from lab_try.params import read_params
 from lab_try.senders import Passed, module_files
 from lab_try.senders import own_senders as senders_of_modules
 from lab_try.smoke import SmokeTest
@@ -160,35 +160,47 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
     kernels = [virtual, sanitized] if sanitized else [virtual]
     trees = [virtual_tree(each.kernel, VERSIONS[request.kernel].socket_bytes) for each in kernels]
     modules = _built(sources, trees, console)
-    params = _params(request.params, modules)
-    named = ", ".join(f"{module.name} ({module.source.path})" for module in modules[: len(sources)])
+    own = [module for module in modules if module.tree is trees[0]]
+    params = read_params(request.params, modules)
+    named = ", ".join(f"{module.name} ({module.source.path})" for module in own)
     console.print(f"built {named} in {time.monotonic() - began_s:.1f} s", markup=False)
     began_s = time.monotonic()
-    on = [each for each in kernels for _ in sources]
-    of_each = [{name: value for name, value in params.items() if name in module.parameters} for module in modules]
     tests = [
-        SmokeTest(module, own, each.kernel, each.world.root, each is sanitized)
-        for module, own, each in zip(modules, of_each, on, strict=True)
+        SmokeTest(module, chosen, each.kernel, each.world.root, each is sanitized)
+        for each, tree in zip(kernels, trees, strict=True)
+        for module in modules
+        if module.tree is tree
+        for chosen in [{name: value for name, value in params.items() if name in module.parameters}]
     ]
     results = map_in_threads(SmokeTest.run, tests)
     where = "the plain and the sanitized kernel" if sanitized else "the plain kernel; --sanitize adds the sanitized one"
     console.print(f"smoke test passed in {time.monotonic() - began_s:.1f} s, in {where}", soft_wrap=True, markup=False)
     passed = [Passed(test.module, test.params, result) for test, result in zip(tests, results, strict=True)]
-    return passed[: len(sources)]
+    return passed[: len(own)]
 
 
 def _built(sources: list[OwnSource], trees: list[Tree], console: Console) -> list[OwnModule]:
-    """Build every source for each tree; print each complaint of the compiler, and raise its first error."""
+    """Build every source that is wanted for each tree; print what the compiler complains of, and raise its first error.
+
+    One tree's modules come after the other's.
+    """
     try:
-        modules = map_in_threads(
-            lambda each: build_own(*each), [(source, tree) for tree in trees for source in sources]
-        )
+        built = map_in_threads(_module_or_note, [(source, tree) for tree in trees for source in sources])
     except BuildError as error:
         _print_lines(console, (line for line in error.lines if line != str(error)))
         raise
-    for module in modules[: len(sources)]:
-        _print_lines(console, module.warnings)
-    return modules
+    for each in built[: len(sources)]:
+        _print_lines(console, each.warnings if isinstance(each, OwnModule) else [str(each)])
+    if modules := [each for each in built if isinstance(each, OwnModule)]:
+        return modules
+    raise field_error(sources[0].path, "modules", "none", "at least one that make finds in obj-m")
+
+
+def _module_or_note(wanted: tuple[OwnSource, Tree]) -> OwnModule | NotWantedError:
+    try:
+        return build_own(*wanted)
+    except NotWantedError as error:
+        return error
 
 
 def _print_lines(console: Console, lines: Iterable[str]) -> None:
@@ -199,22 +211,6 @@ def _print_lines(console: Console, lines: Iterable[str]) -> None:
 def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
     recipe = Recipe(request.kernel, sanitize=True)
     return find_built(recipe) or (build(recipe, console) if request.sanitize else None)
-
-
-def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
-    """Read name=value pairs; UserError where no module has such a parameter."""
-    params = dict[str, int]()
-    known = sorted({name for module in modules for name in module.parameters})
-    for text in given:
-        name, _, value = text.partition("=")
-        if name not in known:
-            raise field_error(COMMAND_LINE, "param", name, f"a parameter of the module: {', '.join(known) or 'none'}")
-        if name in params:
-            raise field_error(COMMAND_LINE, f"param {name}", value, f"given once: it is {params[name]} already")
-        if not re.fullmatch(r"-?[0-9]{1,20}", value):
-            raise field_error(COMMAND_LINE, f"param {name}", value, "a whole number")
-        params[name] = int(value)
-    return params
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.errors import COMMAND_LINE, field_error
-from lab.schema.cca import Cca, Stanza, load_senders, looks
+from lab.schema.cca import Cca, Stanza, Value, load_senders, looks
 from lab_try.module.build import OwnModule
 from lab_try.node.smoke import Smoke
 
@@ -21,7 +21,7 @@ class Passed:
     """A module that passed its smoke test."""
 
     module: OwnModule
-    params: dict[str, int]
+    params: Mapping[str, Value]
     smoke: Smoke
 
 
@@ -73,7 +73,7 @@ def _sender(name: str, one: Registered, look: Stanza) -> Cca:
         depends=list(module.depends),
         params=one.tested.params,
         sysctls=ECN if one.algorithm in one.tested.smoke["needs_ecn"] else {},
-        qdisc="fq" if module.source.paces else None,  # as for the lab's bbr
+        qdisc="fq" if module.paces else None,  # as for the lab's bbr
         reports_exit=REPORTS in module.depends,
         slow_start_exit=EXIT,
         exit_label=EXIT_LABEL,

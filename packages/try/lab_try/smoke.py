@@ -13,6 +13,7 @@ from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import Kernel, digest_of_files
+from lab.schema.cca import Value
 from lab_try.findings import Finding, faults
 from lab_try.module.build import OwnModule, Where
 from lab_try.node.smoke import STEP_FILE, Smoke, smoke
@@ -37,7 +38,7 @@ class SmokeTest:
     """A module with its parameters, in one kernel."""
 
     module: OwnModule
-    params: dict[str, int]
+    params: dict[str, Value]
     kernel: Kernel
     world: Path
     sanitized: bool = False

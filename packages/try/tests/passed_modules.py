@@ -16,6 +16,8 @@ FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
 def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content or str(path))
-    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
+    source = read_source(path)
+    known = dict.fromkeys(params, "int")
+    module = OwnModule(source, TREE, path.parent, path.stem, depends, known, source.paces(source.files), ())
     smoke = Smoke(algorithms={name: [FLOW] for name in algorithms}, needs_ecn=[], parameters={}, leaks=[])
     return Passed(module, params, smoke)

@@ -5,12 +5,13 @@ import json
 import re
 import shutil
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import finished, publish, use
-from lab.base.errors import field_error
+from lab.base.errors import UserError, field_error
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
 from lab.base.scratch import scratch_folder
@@ -25,6 +26,7 @@ HERE = Path(__file__).parent
 MODULE, DEBUG, FACTS, SYMBOLS = "own.ko", "own.debug.ko", "own.json", "own.symbols"
 MADE, STRIPPED = "*.ko", ".stripped"  # no file of a source begins with a dot
 DUMP_BYTES, SYMBOLS_BYTES = 64 << 20, 16 << 20
+COMPILED = rf"grep -rhoE '{PLACE}/[^ ]+\.[chS]\b' --include='.*.o.cmd' . | sort -u"  # the files that the compiler read
 ITS_STRUCTS = (  # tags, names and sizes; a struct without a name has that of a typedef
     "readelf --debug-dump=info ./*.ko | "
     "awk '/>: Abbrev/ { named = /DW_TAG_typedef/ } />: Abbrev|DW_AT_(name|byte_size)/ || named && /DW_AT_type/'"
@@ -40,7 +42,8 @@ class OwnModule:
     folder: Path
     name: str  # as the kernel names it
     depends: tuple[str, ...]  # modules to load before
-    parameters: tuple[str, ...]
+    parameters: Mapping[str, str]  # the kernel's type of each, such as int or array of int; empty: unknown
+    paces: bool  # whether its code requests pacing of the socket
     warnings: tuple[str, ...]  # of the compiler, one line each
 
     @property
@@ -59,6 +62,10 @@ class OwnModule:
         return (self.folder / SYMBOLS).read_text()
 
 
+class NotWantedError(UserError):
+    """A module that the conditions of its Kbuild leave out of obj-m."""
+
+
 def build_own(source: OwnSource, tree: Tree) -> OwnModule:
     """Return the module of a source for a kernel's tree, from the cache or built; BuildError holds all errors."""
     code = digest_of_files(sorted(HERE.glob("*.py")))
@@ -70,7 +77,8 @@ def build_own(source: OwnSource, tree: Tree) -> OwnModule:
     use(folder)
     facts = json.loads((folder / FACTS).read_text())
     warnings = (*source.notes, *(line.replace(PLACE, str(source.folder)) for line in facts["warnings"]))
-    return OwnModule(source, tree, folder, facts["name"], tuple(facts["depends"]), tuple(facts["parameters"]), warnings)
+    depends, parameters, paces = (facts[name] for name in ("depends", "parameters", "paces"))
+    return OwnModule(source, tree, folder, facts["name"], tuple(depends), parameters, paces, warnings)
 
 
 def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
@@ -89,14 +97,15 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     module = _only_module(source, work)
     if done[-1].status:
         raise BuildError(source.path, diagnostics, done[-1].last_line)
-    _, structs, depends, parameters, symbols, _ = (each.output for each in done)
+    _, structs, depends, names, types, compiled, symbols, _ = (each.output for each in done)
     too_large = oversized_state(source, structs, tree.socket_bytes)
     if too_large:
         raise BuildError(source.path, [*diagnostics, *too_large], "")
     facts = {
         "name": module.stem.replace("-", "_"),
         "depends": [name for name in depends.strip().split(",") if name],
-        "parameters": [name for line in parameters.splitlines() if (name := line.split(":")[0]).isidentifier()],
+        "parameters": {**dict.fromkeys(_named(names), ""), **_named(types)},
+        "paces": source.paces(source.files.keys() & {name.removeprefix(f"{PLACE}/") for name in compiled.splitlines()}),
         "warnings": [
             each.line.replace(str(source.folder), PLACE) for each in [*diagnostics, *_reports(source, symbols)]
         ],
@@ -124,9 +133,17 @@ def _steps(tree: Tree) -> list[Step]:
         _shell(ITS_STRUCTS, DUMP_BYTES),
         _shell("modinfo -F depends ./*.ko"),
         _shell("modinfo -F parm ./*.ko"),
+        _shell("modinfo -F parmtype ./*.ko"),
+        _shell(COMPILED),
         _shell("nm --format=sysv ./*.ko", SYMBOLS_BYTES),
         _shell(f"strip --strip-debug -o {STRIPPED} ./*.ko"),
     ]
+
+
+def _named(lines: str) -> dict[str, str]:
+    """Read lines of name:text."""
+    pairs = (line.partition(":")[::2] for line in lines.splitlines())
+    return {name: text.strip() for name, text in pairs if name.isidentifier()}
 
 
 def _reports(source: OwnSource, symbols: str) -> list[Diagnostic]:
@@ -144,6 +161,8 @@ def _shell(line: str, *most_bytes: int) -> Step:
 def _only_module(source: OwnSource, work: Path) -> Path:
     """Return the one module that the build made."""
     found = [file for file in sorted(work.glob(MADE)) if stat.S_ISREG(file.lstat().st_mode)]
+    if source.module and not found:
+        raise NotWantedError(f"{source.path}: warning: module {source.module}: the conditions of obj-m leave it out")
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise field_error(source.path, "modules", names, "one module, built by obj-m in the folder itself")

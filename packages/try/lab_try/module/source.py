@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ MODULES = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*((?:[^\n\\]|\\\n)*)", re.MU
 OBJECT = re.compile(r"(?<![\w+-])[\w+-]++(?=\.o(?:\s|$))")
 REMARK = re.compile(r"(?<!\\)#[^\n]*")  # of make
 FLAGS = re.compile(rb"^[ \t]*(?:ccflags-|CFLAGS_|EXTRA_CFLAGS)", re.MULTILINE)
-PACES = re.compile(rb"SK_PACING_NEEDED|sk_pacing_rate\s*=[^=]|WRITE_ONCE\s*\([^,;]{1,99}sk_pacing_rate\s*,")
+PACES = re.compile(r"SK_PACING_NEEDED|sk_pacing_rate\s*=[^=]|WRITE_ONCE\s*\([^,;]{1,99}sk_pacing_rate\s*,")
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
 PLACES = re.compile(rb"^((?:[ \t]|/\*[^*\n]*\*/)*)(?:#|%:)(?:[ \t]|/\*[^*\n]*\*/)*(?:line\b|\d)[^\n]*", re.MULTILINE)
@@ -36,6 +36,7 @@ class OwnSource:
     name: str  # of the sender, unless its module registers another one
     files: dict[str, bytes]
     notes: tuple[str, ...] = ()  # on what is not used, one line each
+    module: str | None = None  # the one that is built, of several in obj-m
 
     @property
     def digest(self) -> str:
@@ -45,10 +46,14 @@ class OwnSource:
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         return digest.hexdigest()[:16]
 
-    @property
-    def paces(self) -> bool:
-        """Return whether its code requests pacing of the socket."""
-        return any(PACES.search(content) for content in self.files.values())
+    def paces(self, compiled: Iterable[str]) -> bool:
+        """Return whether the code of some of its files requests pacing of the socket."""
+        return any(PACES.search(self.code(name)) for name in compiled)
+
+    def code(self, name: str) -> str:
+        """Return what a file of C has without remarks, each at its line."""
+        text = self.files[name].decode(errors="replace")
+        return COMMENT.sub(lambda remark: "\n" * remark[0].count("\n"), text)
 
     def built_file(self, name: str) -> bytes:
         """Return what is compiled: without #line, so that each complaint is about the file and line that have it."""
@@ -80,14 +85,18 @@ def read_sources(path: Path) -> list[OwnSource]:
     modules = [*dict.fromkeys(OBJECT.findall(" ".join(MODULES.findall(rules))))]
     for module in modules:
         name = f"{module}.c"
-        if name in whole.files and not COMMENT.sub("", whole.files[name].decode(errors="replace")).strip():
+        if name in whole.files and not whole.code(name).strip():
             raise field_error(whole.folder / name, "content", "", "a module: the file has no code")
     if len(modules) < 2:
         return [whole]
-    return [  # each is built alone: the others are sources of their own
-        replace(whole, name=_plain(each), files={**whole.files, file: kbuild + f"\nobj-m := {each}.o\n".encode()})
+    return [  # each is built alone, if the file's conditions let make build it: the others are sources of their own
+        replace(whole, name=_plain(each), module=each, files={**whole.files, file: kbuild + _only(each)})
         for each in modules
     ]
+
+
+def _only(module: str) -> bytes:
+    return f"\nobj-m := $(filter {module}.o,$(obj-m))\n".encode()
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ from itertools import chain
 from operator import itemgetter
 
 from lab_try.module.diagnostics import Diagnostic
-from lab_try.module.source import COMMENT, OwnSource
+from lab_try.module.source import OwnSource
 
 STATE = r"(?:\([^()]*\)\s*)?(?:inet_csk_ca\s*\(|inet_csk\s*\([^()]*\)\s*->\s*icsk_ca_priv\b(?!\s*\[))"
 POINTER = r"(?<!\w)(?:struct\s+)?(\w++)\s*+\*\s*+(?:const\s+)?"
@@ -34,8 +34,8 @@ def oversized_state(source: OwnSource, dwarf: str, socket_bytes: int) -> list[Di
     """Find each struct of the source that inet_csk_ca() is assigned to and that no socket can hold."""
     sizes = struct_sizes(dwarf)
     found = []
-    for name, content in source.files.items():
-        text = COMMENT.sub(lambda remark: "\n" * remark[0].count("\n"), content.decode(errors="replace"))
+    for name in source.files:
+        text = source.code(name)
         for struct, place in sorted(types_of_states(text), key=itemgetter(1)):
             size_bytes = sizes.get(struct, 0)
             if size_bytes > socket_bytes:

@@ -60,7 +60,7 @@ class Smoke(TypedDict):
     leaks: list[str]  # what kmemleak suspects, one line each; empty where the kernel does not look
 
 
-def smoke(file: str, name: str, params: dict[str, int], depends: list[str]) -> Smoke:
+def smoke(file: str, name: str, params: dict[str, int | str], depends: list[str]) -> Smoke:
     """Load, use and unload a module; NodeError names the step that the kernel refuses."""
     kmemleak.begin()
     _step("loading")

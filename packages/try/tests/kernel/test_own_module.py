@@ -9,7 +9,7 @@ import pytest
 from lab_bundle.content import folders
 from lab_try.confined import virtual_tree
 from lab_try.module import builder as own_builder
-from lab_try.module.build import OwnModule, build_own
+from lab_try.module.build import NotWantedError, OwnModule, build_own
 from lab_try.module.diagnostics import BuildError
 from lab_try.module.source import read_source, read_sources
 from lab_try.node.smoke import Smoke
@@ -24,6 +24,7 @@ from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import LARGE_SOCKETS
 from lab.runs.trial import Job, run_trial
+from lab.schema.cca import Value
 from lab.tables.stored_trial import Trial
 from tests.command import lab, refused
 from tests.conftest import SMALL, Bench, experiment_on
@@ -49,7 +50,7 @@ def built(path: Path, kernel: Kernel) -> OwnModule:
     return build_own(read_source(path), virtual_tree(kernel))
 
 
-def smoked(path: Path, kernel: Kernel, world: Image, **params: int) -> Smoke:
+def smoked(path: Path, kernel: Kernel, world: Image, **params: Value) -> Smoke:
     return SmokeTest(built(path, kernel), params, kernel, world.root).run()
 
 
@@ -98,14 +99,24 @@ def test_parameters_are_passed_and_read_back(tmp_path: Path, kernel: Kernel, wor
     meaning = 'MODULE_PARM_DESC(gain, "of growth\\nin thousandths");\n'
     param = "static uint gain = 2;\nmodule_param(gain, uint, 0444);\n"
     file = written(tmp_path, source(code=param + meaning))
-    assert built(file, kernel).parameters == ("gain",)
+    assert built(file, kernel).parameters == {"gain": "uint"}
     assert smoked(file, kernel, world, gain=3)["parameters"] == {"gain": "3"}
 
 
 def test_a_flag_is_read_back_and_what_cannot_be_is_named(tmp_path: Path, kernel: Kernel, world: Image) -> None:
     params = "static bool fast;\nmodule_param(fast, bool, 0444);\nstatic int secret;\nmodule_param(secret, int, 0);\n"
+    params += 'static char *label = "none";\nmodule_param(label, charp, 0444);\n'
+    params += "static uint gains[2], count;\nmodule_param_array(gains, uint, &count, 0444);\n"
     file = written(tmp_path, source(code=params))
-    assert smoked(file, kernel, world, fast=1)["parameters"] == {"fast": "Y"}
+    assert {*built(file, kernel).parameters.items()} == {
+        ("fast", "bool"),
+        ("secret", "int"),
+        ("label", "charp"),
+        ("gains", "array of uint"),
+    }
+    for given in ({"fast": 1}, {"fast": "Y", "label": "a=/b", "gains": "3,4"}):
+        shown = {"label": "none", "gains": ""} | given | {"fast": "Y"}
+        assert smoked(file, kernel, world, **given)["parameters"] == shown
     with pytest.raises(SmokeError, match=r"secret: must be a readable parameter: module_param\(.., 0444\)"):
         smoked(file, kernel, world, secret=1)
 
@@ -224,6 +235,30 @@ def test_each_module_of_a_kbuild_is_built(tmp_path: Path, kernel: Kernel) -> Non
     (tmp_path / "Kbuild").write_text("obj-m := one.o two.o\n")
     tree = virtual_tree(kernel)
     assert [build_own(each, tree).name for each in read_sources(tmp_path)] == ["one", "two"]
+
+
+def test_what_the_conditions_of_a_kbuild_leave_out_is_not_built(tmp_path: Path, kernel: Kernel) -> None:
+    written(tmp_path, source(), "one.c")
+    written(tmp_path, "this is not C\n", "two.c")
+    rules = "ifneq ($(KERNELRELEASE),)\nobj-m := one.o\nendif\nifdef DEBUG\nobj-m += two.o\nendif\n"
+    written(tmp_path, rules, "Makefile")
+    tree = virtual_tree(kernel)
+    one, two = read_sources(tmp_path)
+    assert build_own(one, tree).name == "one"
+    with pytest.raises(NotWantedError, match="warning: module two: the conditions of obj-m leave it out"):
+        build_own(two, tree)
+
+
+def test_a_module_has_the_pacing_of_the_files_that_it_is_built_of(tmp_path: Path, kernel: Kernel) -> None:
+    paced = "sk->sk_pacing_rate = 1 << 20;"
+    written(tmp_path, source("one", code='#include "sub/rate.h"\n' + start("rate(sk);"), init="hook"), "one.c")
+    (tmp_path / "sub").mkdir()
+    written(tmp_path, f"static void rate(struct sock *sk)\n{{\n\t{paced}\n}}\n", "sub/rate.h")
+    written(tmp_path, source("two", code=f"// {paced}\n"), "two.c")
+    written(tmp_path, paced, "README.md")
+    written(tmp_path, "obj-m := one.o two.o\n", "Kbuild")
+    tree = virtual_tree(kernel)
+    assert [build_own(each, tree).paces for each in read_sources(tmp_path)] == [True, False]
 
 
 LARGE = source(

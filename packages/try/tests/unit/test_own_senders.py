@@ -27,6 +27,7 @@ def test_a_sender_is_named_by_what_its_module_registers_in_small_letters(tmp_pat
         ("sk->sk_pacing_rate = rate;", "fq"),
         ("WRITE_ONCE(sk->sk_pacing_rate, rate);", "fq"),
         ("if (sk->sk_pacing_rate == rate) rate = sk->sk_pacing_rate;", None),
+        ("/* no SK_PACING_NEEDED */ int x; // sk_pacing_rate = 3", None),
     ],
 )
 def test_a_sender_that_requests_pacing_has_the_qdisc_that_paces(tmp_path: Path, code: str, qdisc: str | None) -> None:

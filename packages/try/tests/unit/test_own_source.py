@@ -8,12 +8,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from lab_try.command import TryRequest, _params
+from lab_try.command import TryRequest
 from lab_try.module import source as own_source
 from lab_try.module.diagnostics import BuildError, Diagnostic, read_diagnostics
 from lab_try.module.hints import hint_of
 from lab_try.module.source import OwnSource, read_source, read_sources
 from lab_try.module.structs import types_of_states
+from lab_try.params import read_params
 
 from lab.base.errors import UserError
 from lab.evaluation.compare.comparison import TRIALS
@@ -115,7 +116,7 @@ def test_each_module_of_a_kbuild_is_a_source_of_its_own(tmp_path: Path) -> None:
     found = read_sources(tmp_path)
     assert [each.name for each in found] == ["first", "second_own", "third"]
     made = [each.files["Makefile"].decode().splitlines()[-1] for each in found]
-    assert made == ["obj-m := first.o", "obj-m := second-own.o", "obj-m := third.o"]
+    assert made == [f"obj-m := $(filter {name}.o,$(obj-m))" for name in ("first", "second-own", "third")]
     assert len({each.digest for each in found}) == 3
 
 
@@ -244,14 +245,14 @@ def test_the_type_of_a_state_is_found_however_code_reaches_it(line: str) -> None
     assert found & {"state", "state_t"}
 
 
-@pytest.mark.parametrize("words", ["a", "WRITE_ONCE(", "sk_pacing_rate ", "obj-m := a"])
+@pytest.mark.parametrize("words", ["a", "WRITE_ONCE(", "sk_pacing_rate ", "obj-m := a", "/*", "; /* * "])
 def test_a_folder_of_any_words_is_read_in_linear_time(tmp_path: Path, words: str) -> None:
     content = (words * (1_000_000 // len(words))).encode()
     files = {"Kbuild": b"obj-m := own.o\nobj-m += " + content, "own.c": content}
     for name, text in files.items():
         (tmp_path / name).write_bytes(text)
     (source,) = read_sources(tmp_path)
-    assert (source.files, source.paces) == (files, False)
+    assert (source.files, source.paces(source.files)) == (files, False)
 
 
 @pytest.mark.parametrize("words", ["a", "a*", "a *f(", "; ", "a*a ; x = inet_csk_ca(", "x = inet_csk(", "struct "])
@@ -313,6 +314,9 @@ def captured(name: str) -> list[Diagnostic]:
     return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))
 
 
+MODULE: Any = SimpleNamespace(parameters={"gain": "int", "fast": "bool", "gains": "array of uint", "label": "charp"})
+
+
 @pytest.mark.parametrize(
     ("given", "line"),
     [
@@ -320,9 +324,19 @@ def captured(name: str) -> list[Diagnostic]:
         (("gain=fast",), "command line: param gain=fast: must be a whole number"),
         (("gain=1_0",), "command line: param gain=1_0: must be a whole number"),
         (("gain= 3",), "command line: param gain= 3: must be a whole number"),
+        (("other=3",), "command line: param=other: must be a parameter of the module: fast, gain, gains, label"),
+        (("fast=2",), "command line: param fast=2: must be Y or N"),
+        (("gains=1,",), "command line: param gains=1,: must be a list with commas, each a whole number"),
+        (("label=a b",), "command line: param label=a b: must be 1 to 200 letters, digits and signs, without blanks"),
+        (("label=",), "command line: param label=: must be 1 to 200 letters"),
     ],
 )
-def test_a_parameter_is_one_whole_number(given: tuple[str, ...], line: str) -> None:
-    module: Any = SimpleNamespace(parameters=("gain",))
-    with pytest.raises(UserError, match=f"^{line}$"):
-        _params(given, [module])
+def test_a_parameter_has_a_value_of_its_type_once(given: tuple[str, ...], line: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read_params(given, [MODULE])
+    assert str(refused.value).startswith(line)
+
+
+def test_a_parameter_of_each_type_is_given_as_the_kernel_takes_it() -> None:
+    found = read_params(["gain=-3", "fast=Y", "gains=1,2", "label=a=/b"], [MODULE])
+    assert found == {"gain": -3, "fast": "Y", "gains": "1,2", "label": "a=/b"}

@@ -50,7 +50,7 @@ def module(tmp_path: Path) -> OwnModule:
     folder.mkdir()
     (folder / "own.ko").write_bytes(b"a module")
     source = OwnSource(tmp_path / "own.c", tmp_path, "own", {"own.c": b""})
-    return OwnModule(source, None, folder, "own", ("tcp_slow_start",), (), ())  # type: ignore[arg-type]
+    return OwnModule(source, None, folder, "own", ("tcp_slow_start",), {}, False, ())  # type: ignore[arg-type]
 
 
 def kernel(folder: Path, program: str, name: str = "kernel-1") -> Kernel:

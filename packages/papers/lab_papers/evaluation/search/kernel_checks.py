@@ -64,7 +64,8 @@ def _job(name: str, point: dict[str, int], number: int, folder: Path, backend: V
 def _rows(name: str, jobs: list[Job], known: dict[int, Download], library: Path) -> Iterator[Row]:
     for job in jobs:
         if (job.folder / "trial.json").exists():
-            yield _row(name, Trial(job.folder), job.experiment.ccas[SENDER].params, known[job.number], library)
+            point = {param: int(value) for param, value in job.experiment.ccas[SENDER].params.items()}
+            yield _row(name, Trial(job.folder), point, known[job.number], library)
 
 
 def _row(name: str, trial: Trial, point: dict[str, int], one: Download, library: Path) -> Row:
