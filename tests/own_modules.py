@@ -192,6 +192,12 @@ FAULTY = {
         ),
         r"the kernel's memory is used up",
     ),
+    "a BUG_ON": (acking("BUG_ON(acked);"), r"own\.c:8: .*: BUG: BUG\(\) or BUG_ON\(\) in hook, in hook(\.cold)?\+0x"),
+    "a WARN_ON": (acking("WARN_ON(acked > 0);"), r"own\.c:8: .*: WARNING: acked > 0, in hook(\.cold)?\+0x"),
+    "a WARN of the kernel's own": (
+        acking("tcp_snd_cwnd_set(tcp_sk(sk), acked - acked);"),
+        r"while it ran: WARNING: \(int\)val <= 0, in hook(\.cold)?\+0x",
+    ),
     "cwnd 0": (acking("tcp_sk(sk)->snd_cwnd = 0;"), r"own: cwnd_pkts=0: must be at least 1"),
     "cwnd huge": (acking("tcp_sk(sk)->snd_cwnd = 1U << 30;"), r"own: cwnd_pkts=1073741824: must be at most 1000000"),
     "an init that fails": (
@@ -242,7 +248,6 @@ UNCLEAN = {
         r"own\.c:\d+: .*BUG: KASAN: slab-use-after-free",
     ),
     "a hook that sleeps": (acking("msleep(1);"), r"a hook that sleeps"),
-    "a WARN": (at("init", "WARN_ON(1);"), r"own\.c:8: .*WARNING: "),
     "memory that nobody frees": (
         at("init", "void *p = kzalloc(64, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"),
         r"memory that neither release nor the module's exit frees",

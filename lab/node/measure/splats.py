@@ -17,8 +17,8 @@ FIRST_LINE = re.compile(
 )
 SHOWN = 25  # lines of each
 LONGEST = 1024  # of a line, which a kernel ends itself (LOG_LINE_MAX): a module may print without an end
-# A function of a module in a call trace. Bounded, so that no text takes the search long.
-PLACE = re.compile(r"\b(\w{1,512})(?:\.\w{1,64}){0,3}\+0x([0-9a-f]{1,16})/0x[0-9a-f]{1,16} \[(\w{1,64})\]")
+# A function of a module in a call trace, or a part of one (.cold). Bounded, so that no text takes the search long.
+PLACE = re.compile(r"\b(\w{1,512}(?:\.\w{1,64}){0,3})\+0x([0-9a-f]{1,16})/0x[0-9a-f]{1,16} \[(\w{1,64})\]")
 
 
 def splats(log: str) -> list[str]:

@@ -61,7 +61,7 @@ def faults(log: str, error: str, step: str, result: Smoke | None, where: Where) 
     for splat in splats(since_init(log)):  # before it there is no module
         if not (ended and splat.startswith(OF_THE_END)):
             place, function = _first_place(splat, where) if PLACE.search(splat) else _first_place(log, where)
-            yield Finding(f"{step}: {_meaning(splat)}{function}", place)
+            yield Finding(f"{'while it ran' if result else step}: {_meaning(splat)}{function}", place)
     if ended:
         place, function = _first_place(log, where)
         what = "a hook does not return" if function else "a hook loops or sleeps"

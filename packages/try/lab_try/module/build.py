@@ -24,6 +24,7 @@ from lab_try.node.bounded import Step
 
 HERE = Path(__file__).parent
 MODULE, DEBUG, FACTS, SYMBOLS = "own.ko", "own.debug.ko", "own.json", "own.symbols"
+COMPLAINTS = "complaints.h"
 MADE, STRIPPED = "*.ko", ".stripped"  # no file of a source begins with a dot
 DUMP_BYTES, SYMBOLS_BYTES = 64 << 20, 16 << 20
 COMPILED = rf"grep -rhoE '{PLACE}/[^ ]+\.[chS]\b' --include='.*.o.cmd' . | sort -u"  # the files that the compiler read
@@ -68,7 +69,7 @@ class NotWantedError(UserError):
 
 def build_own(source: OwnSource, tree: Tree) -> OwnModule:
     """Return the module of a source for a kernel's tree, from the cache or built; BuildError holds all errors."""
-    code = digest_of_files(sorted(HERE.glob("*.py")))
+    code = digest_of_files([*sorted(HERE.glob("*.py")), HERE / COMPLAINTS])
     folder = paths.cache() / f"own-{source.digest_with(code, tree.digest)}"
     if not finished(folder):
         with publish(folder) as draft:
@@ -90,6 +91,7 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     interface.mkdir()
     for name in ("slow_start.h", "Module.symvers"):
         shutil.copyfile(tree.interface / name, interface / name)
+    shutil.copyfile(HERE / COMPLAINTS, interface / COMPLAINTS)
     done = tree.builder.run(_steps(tree), work, [MADE, STRIPPED], interface)
     diagnostics = read_diagnostics(done[0].output, PLACE, source)
     if done[0].status or any(each.kind == "error" for each in diagnostics):
@@ -124,7 +126,7 @@ def _steps(tree: Tree) -> list[Step]:
     The virtual kernel would take floating point, and no other kernel does.
     """
     flags = [
-        f"KCPPFLAGS=-I{INTERFACE}",
+        f"KCPPFLAGS=-I{INTERFACE} -include {INTERFACE}/{COMPLAINTS}",
         "KCFLAGS=-g -mgeneral-regs-only",
         f"KBUILD_EXTRA_SYMBOLS={INTERFACE}/Module.symvers",
     ]

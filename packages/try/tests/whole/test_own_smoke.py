@@ -191,6 +191,8 @@ def test_a_module_whose_flows_went_well_has_no_fault_nor_what_the_kernel_complai
     at_boot = "BUG: sleeping function called from invalid context\nRun /usr/bin/python3 as init process\n"
     assert first(at_boot, result=result_of(FINE)) == NONE
     assert first(at_boot + BAD_POINTER).message == "a flow of own: a bad pointer (Segfault with no mm), in hook+0x0"
+    went_on = first(BAD_POINTER, result=result_of(FINE))  # its step is the last one
+    assert went_on.message == "while it ran: a bad pointer (Segfault with no mm), in hook+0x0"
 
 
 @pytest.mark.parametrize(
@@ -214,7 +216,7 @@ def test_a_kernel_that_ended_is_named_with_the_modules_function_and_line(log: st
 
 def test_a_refusal_is_the_kernels_own_and_a_return_address_of_the_call_before_it() -> None:
     where = "BUG: KASAN: slab-use-after-free in hook+0x32/0x40 [own], in hook+0x32"
-    assert first(KASAN, result=result_of(FINE)) == Finding(f"a flow of own: {where}", f"own.c:{0x31}")
+    assert first(KASAN, result=result_of(FINE)) == Finding(f"while it ran: {where}", f"own.c:{0x31}")
     error = "insmod /trial/own/own.ko: exit status 1: insmod: ERROR; kernel: TCP: own does not implement required ops"
     found = first(error=error)
     assert found.message == (
