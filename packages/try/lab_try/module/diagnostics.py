@@ -119,7 +119,8 @@ def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
 def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:
     """Read what make has no rule for, such as a file that a Kbuild names, and what ends a compiler at no line."""
     match = RULES.match(line)
-    return Diagnostic(str(source.path), 0, 0, "error", match["text"].replace(f"{place}/", "")) if match else None
+    text = match["text"].replace(f"{place}/", "").removesuffix(", needed by ''") if match else ""
+    return Diagnostic(str(source.path), 0, 0, "error", text) if match else None
 
 
 def _own_path(file: str, place: str, folder: Path) -> str:

@@ -123,6 +123,10 @@ CHANGES = (
     Change(FIELD.format("fackets_out"), "leave it out: FACK is gone", "4.15"),
     Change(r"function .tcp_is_fack\b", "leave it out: FACK is gone", "4.15"),
     Change(FIELD.format("in_flight"), "a field of the kernel of BBR v2 and v3: keep it in your own state", None, "tx"),
+    Change(
+        FIELD.format("(skc|sk)_v6_daddr|pinet6"), "this kernel has no IPv6: put it below #if IS_ENABLED(CONFIG_IPV6)"
+    ),
+    Change(r".tcp_sock. has no member", "a field of another kernel: Linux 6.12's are in include/linux/tcp.h"),
     Change(r".rate_sample. has no member", "a field of another kernel: Linux 6.12's are in include/net/tcp.h"),
     Change(r".ack_sample. has no member", "a sample has pkts_acked, rtt_us and in_flight", "4.8"),
     Change(
@@ -145,6 +149,14 @@ CHANGES = (
     Change(r"arguments to function .tcp_cong_avoid_ai\W", "use tcp_cong_avoid_ai(tp, w, acked)", "3.19"),
     Change(r"arguments to function .tcp_is_cwnd_limited\W", "use tcp_is_cwnd_limited(sk)", "3.16"),
     Change(r"arguments to function .tcp_reno_cong_avoid\W", "use tcp_reno_cong_avoid(sk, ack, acked)", "3.16"),
+    Change(r"arguments to function .__tcp_send_ack\W", "use __tcp_send_ack(sk, rcv_nxt, 0)"),
+    Change(
+        r"function .tcp_enter_quickack_mode\b",
+        "it is the kernel's own: ICSK_ACK_NOW in inet_csk(sk)->icsk_ack.pending requests an ACK at once",
+    ),
+    Change(
+        r"static declaration of .*follows non-static", "the kernel has a function of this name: name yours otherwise"
+    ),
     Change(
         r"function .(NET|TCP)_(INC|ADD)_STATS_BH\b", "use __NET_INC_STATS and the like, with __ and without _BH", "4.7"
     ),
@@ -180,7 +192,16 @@ CHANGES = (
         r"(vmlinux|bpf\w*)\.h: No such",
         "it is a header of BPF programs, which are no modules: write the hooks in a kernel module",
     ),
-    Change(r"No such file or directory", "only headers of the kernel, the module's folder, and slow_start.h are there"),
+    Change(
+        r"\b(std(def|int|io|lib|bool)|string|math|limits|errno|assert|time|unistd)\.h: No such",
+        "it is a header of programs: the kernel's are <linux/types.h>, <linux/string.h>, <linux/kernel.h>",
+    ),
+    Change(
+        r"No such file or directory",
+        "only headers of the kernel, the module's folder, and slow_start.h are there: what a script of its Makefile "
+        "writes has to be there before",
+    ),
+    Change(r"No rule to make target .*\.o'", "obj-m names it, and no .c file of the folder makes it"),
 )
 COMPILED = [(re.compile(each.pattern), re.compile(each.of_line), each) for each in CHANGES]
 

@@ -194,7 +194,7 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
         (TWICE, "/home/me/my_cc.c:27:1: error: redefinition of '__inittest'"),
         (BUG_ON, "/home/me/my_cc.c:75:9: error: call to '__compiletime_assert_1' declared with attribute error"),
         (ASSEMBLER, "/home/me/my_cc.c: error: assembler: file not found: /home/me/secret"),
-        (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o'"),
+        (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o' (obj-m names it, and no .c file"),
         ("cc1: fatal error: /x: Permission denied\n", "/home/me/my_cc.c: error: /x: Permission denied"),
         ("gcc: error: no option '-f'\nmake[2]: *** Deleting file 'a.o'\n", "/home/me/my_cc.c: error: no option '-f'"),
         (
@@ -296,6 +296,14 @@ def test_a_name_that_a_module_used_has_its_hint(name: str, hint: str) -> None:
             "(use access_ok(address, size), since Linux 5.0)",
         ),
         ("stdarg.h: No such file or directory", "", "(include <linux/stdarg.h>, since Linux 5.16)"),
+        ("stddef.h: No such file or directory", "", "(it is a header of programs: the kernel's are <linux/types.h>"),
+        ("mystddef.h: No such file or directory", "", "(only headers of the kernel, the module's folder, and slow"),
+        ("'struct sock_common' has no member named 'skc_v6_daddr'; did you mean", "", "(this kernel has no IPv6: "),
+        ("'const struct tcp_sock' has no member named 'sdev_stats'", "", "(a field of another kernel: Linux 6.12's"),
+        ("'struct tcp_sock' has no member named 'srtt'; did", "", "(use tp->srtt_us >> 3, in microseconds, since"),
+        ("too few arguments to function '__tcp_send_ack'", "", "(use __tcp_send_ack(sk, rcv_nxt, 0))"),
+        ("implicit declaration of function 'tcp_enter_quickack_mode'; did you", "", "(it is the kernel's own: ICSK"),
+        ("static declaration of 'tcp_init_cwnd' follows non-static declaration", "", "(the kernel has a function of"),
         ("bpf/bpf_helpers.h: No such file or directory", "", "(it is a header of BPF programs, which are no modules"),
         ("vmlinux.h: No such file or directory", "", "(it is a header of BPF programs, which are no modules"),
         (
