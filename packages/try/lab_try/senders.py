@@ -55,9 +55,13 @@ def own_senders(tested: Iterable[Passed]) -> dict[str, Cca]:
 
 def _names(registered: list[Registered], known: Mapping[str, Cca]) -> list[str]:
     """Name each algorithm as plainly as keeps it apart from the others and from the lab's senders."""
+    plain = Counter(one.names[0] for one in registered)
+    taken = {*known, *(name for name, count in plain.items() if count > 1)}
+    longer = [one.names[0] in taken for one in registered]
     for names in zip(*(one.names for one in registered), strict=True):
-        if len({*names}) == len(names) and not {*names} & {*known}:
-            return list(names)
+        chosen = [name if long else one.names[0] for name, long, one in zip(names, longer, registered, strict=True)]
+        if len({*chosen}) == len(chosen) and not {*chosen} & taken:
+            return chosen
     twice = Counter(one.tested.module.source.path for one in registered).most_common(1)[0][0]
     raise field_error(COMMAND_LINE, "source", twice, "a module with another content than the others")
 

@@ -41,6 +41,8 @@ def test_a_sender_that_requests_pacing_has_the_qdisc_that_paces(tmp_path: Path, 
         ({"a.c": "my_cc", "b.c": "my_cc"}, {"my_cc_a", "my_cc_b"}),  # versions: by their files
         ({"v1/my_cc.c": "my_cc", "v2/my_cc.c": "my_cc"}, {"my_cc_v1", "my_cc_v2"}),  # of one name: by their folders
         ({"better.c": "search"}, {"search_better"}),  # a name of the lab's
+        ({"better.c": "search", "a.c": "my_cc", "b.c": "your_cc"}, {"search_better", "my_cc", "your_cc"}),
+        ({"v/a.c": "my_cc", "w/b.c": "my_cc", "c.c": "my_cc_a"}, {"my_cc_v", "my_cc_w", "my_cc_a"}),
     ],
 )
 def test_senders_of_one_name_are_told_apart_by_files(tmp_path: Path, modules: dict[str, str], names: set[str]) -> None:
