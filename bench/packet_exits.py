@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How well packets show an exit (lab_quic.stack.packet_exit), for kernel senders, whose exits are recorded.
+"""How well packets show an exit (lab.judge.packet_exit), for kernel senders, whose exits are recorded.
 
 `python -m bench.packet_exits` stores the figures of each link in results/bench/packet-exits.json. BBR does not take
 part: after its startup it drains, and counts three rounds without growth before it says so.
@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab_quic.stack.link_loss import lost_bytes
-from lab_quic.stack.packet_exit import Flight, Seen
 
 from bench.measured import Figure, store
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.processes import processors
 from lab.base.scratch import scratch_folder
 from lab.base.workers import one_pool
+from lab.judge.packet_exit import Flight, Seen
 from lab.judge.slow_start import first_exit
 from lab.kernel.recipe import Recipe
 from lab.node.beginning import MOST_PLANS

@@ -22,7 +22,7 @@ A trial without a class is in no percentage; the tables show how many of the val
 
 from enum import StrEnum
 
-from lab.judge.slow_start import SlowStartExit
+from lab.judge.slow_start import BY_LOSS, SlowStartExit
 
 
 class ExitClass(StrEnum):
@@ -63,4 +63,4 @@ def by_bitrate(
 
 
 def _upon_signal(left: SlowStartExit, signal_s: float | None) -> bool:
-    return left.cause in ("loss", "timeout") or (signal_s is not None and left.t_s >= signal_s)
+    return left.cause in BY_LOSS or (signal_s is not None and left.t_s >= signal_s)

@@ -2,7 +2,8 @@
 """The outcome of a trial: one row per at-capacity rule.
 
 The exit, the first loss, throughput and retransmissions are the trial's; capacity and class depend on the
-rule. A value that does not exist (no exit, capacity never reached, nothing lost) is null.
+rule. An exit at the chokepoint, by a record of a user's code, is compared with the packets: where they contradict it,
+it has no class. A value that does not exist (no exit, capacity never reached, nothing lost) is null.
 
 Every time counts from when the data connection's SYN left the client. Many sources count from the first data segment:
 `data_s` is when that arrived at the client, so that a time less `data_s` is on such a source's clock.
@@ -18,9 +19,11 @@ import polars as pl
 
 from lab.base.stats import largest, smallest
 from lab.judge import loss
+from lab.judge.classify import ExitClass
 from lab.judge.frames import schema_of
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence, Judgement
+from lab.judge.seen_exit import contradiction
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial
@@ -40,6 +43,7 @@ class Outcome(TypedDict):
     loss_s: float | None
     mark_s: float | None
     exit_s: float | None
+    contradiction: str | None
     exit_cause: str | None
     exit_bitrate_mbps: float | None
     median_mbps: float | None
@@ -60,6 +64,7 @@ class Captured:
     data_s: float | None
     loss_agrees: bool | None
     packets: str
+    contradiction: str | None
 
 
 def outcomes(trials: Iterable[Trial]) -> pl.DataFrame:
@@ -73,8 +78,15 @@ def outcome(trial: Trial) -> list[Outcome]:
     """Return the rows of one trial, one per rule in the order of the registry."""
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
-    captured = Captured(first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s), trial.packets_digest)
-    return [_row(evidence, name, rule.apply(evidence), flow, captured) for name, rule in rules().items()]
+    found = {name: rule.apply(evidence) for name, rule in rules().items()}
+    counts = any(each.exit_class == ExitClass.CHOKEPOINT for each in found.values())
+    captured = Captured(
+        first_data_s(trial.packets, FLOW),
+        _loss_agrees(trial, evidence.loss_s),
+        trial.packets_digest,
+        contradiction(trial, evidence.exit) if counts else None,
+    )
+    return [_row(evidence, name, each, flow, captured) for name, each in found.items()]
 
 
 def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captured: Captured) -> Outcome:
@@ -85,11 +97,12 @@ def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captur
         "valid": trial.valid,
         "data_s": captured.data_s,
         "heuristic": rule,
-        "exit_class": found.exit_class,
+        "exit_class": None if captured.contradiction else found.exit_class,
         "capacity_s": found.capacity_s,
         "loss_s": evidence.loss_s,
         "mark_s": evidence.mark_s,
         "exit_s": evidence.exit_s,
+        "contradiction": captured.contradiction,
         "exit_cause": left.cause if left else None,
         "exit_bitrate_mbps": evidence.exit_bitrate_mbps,
         "median_mbps": found.median_mbps,

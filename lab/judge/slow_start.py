@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+BY_LOSS = ("loss", "timeout")  # causes
+
 
 @dataclass(frozen=True)
 class SlowStartExit:

@@ -16,6 +16,7 @@ from lab.base.named_files import shown
 from lab.base.paths import CCAS
 from lab.schema.load import Strict, like, parse, read_text, read_yaml
 
+ESTIMATED = "estimated"  # cause of an exit that packets alone show
 Cause = Annotated[
     str, like(r"[a-z0-9_]{1,15}", "1 to 15 small letters, digits and _")
 ]  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL

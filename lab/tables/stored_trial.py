@@ -9,13 +9,14 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 import polars as pl
 
 from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
+from lab.node.plan import Module
 from lab.tables import digests
 from lab.tables.columns import fault_of
 from lab.tables.digests import SUMS, Digests
@@ -39,6 +40,13 @@ FILES = ("trial.json", *(f"{name}.parquet" for name in TABLES))
 
 def _stored(name: str) -> cached_property[pl.DataFrame]:
     return cached_property(lambda trial: trial.table(name))
+
+
+class Code(TypedDict):
+    """What plan.json, which holds more, states of whose code sends."""
+
+    modules: Annotated[list[Module], "modules that were loaded"]
+    flows: Annotated[list[dict[str, Any]], "the downloads"]
 
 
 class Trial:
@@ -93,6 +101,17 @@ class Trial:
             field, rule = f"flows.parameters.{name}", "a whole number of 1 to 5 digits"
             raise field_error(self.path / "trial.json", field, value, rule)
         return None if value is None else int(value)
+
+    @cached_property
+    def own_code(self) -> Literal["module", "stack"] | None:
+        """Return in what form code of a user's sends, which writes the record of its exit itself; none: the lab's."""
+        file = self.path / "plan.json"
+        if file.name not in self.digests:
+            return None
+        code: Code = parse_json(file, self._read(file.name), Code, formatted=False)
+        if any("file" in module for module in code["modules"]):
+            return "module"
+        return "stack" if any("stack" in flow for flow in code["flows"]) else None
 
     @property
     def valid(self) -> bool:
@@ -174,15 +193,15 @@ def read_json(file: Path, contract: Any, rule: str = "") -> Any:
     return parse_json(file, content, contract)
 
 
-def parse_json(file: Path, text: bytes, contract: Any) -> Any:
-    """Parse a stored JSON file of this format version; UserError where it breaks its contract."""
+def parse_json(file: Path, text: bytes, contract: Any, *, formatted: bool = True) -> Any:
+    """Parse a stored JSON file, which states this format version; UserError where it breaks its contract."""
     try:
         content = strict_json.loads(text)
     except ValueError:
         raise UserError(f"{file}: must be whole JSON") from None
     if not isinstance(content, dict):
         raise UserError(f"{file}: must be a JSON object")
-    if content.get("format") != FORMAT:
+    if formatted and content.get("format") != FORMAT:
         raise field_error(file, "format", content.get("format"), f"{FORMAT}: another version of the lab stored it")
     check(content, contract, file)
     return content

@@ -239,6 +239,11 @@ def test_a_comparison_has_shards_only_where_its_trials_are_known(
         ([Exit(2.0, "early"), Exit(4.0, "early")], "on wired at 3.00 s, 2 of 2 early"),
         ([Exit(None, None), Exit(None, None)], "on wired without a recorded exit in 2 trials"),  # not that it stayed
         ([], "on wired in no valid trial"),
+        ([Exit(2.0, None, "forged")], "on wired with 1 record that the packets contradict in 1 trial"),
+        (
+            [Exit(2.0, None, "forged"), Exit(4.0, "chokepoint")],
+            "on wired at 4.00 s, 1 of 1 at the chokepoint, with 1 record that the packets contradict",
+        ),
     ],
 )
 def test_an_exit_that_nothing_recorded_is_not_said_not_to_be(exits: list[Exit], text: str) -> None:

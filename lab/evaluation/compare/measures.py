@@ -170,8 +170,8 @@ def _of_measure(measure: Measure, stored: Stored, trials: pl.DataFrame) -> Mappi
     if not measure.binary:  # as in lab/judge/summary.py: all retransmissions of a sender are known, or none counts
         whole = outcomes.filter(pl.col(measure.column).is_not_null().all().over("cca"))
         return _column(whole, measure.column)
-    hit = {None: None} | {str(zone): float(zone == ExitClass.CHOKEPOINT) for zone in ExitClass}
-    return {(cca, trial): hit[zone] for cca, trial, zone in outcomes.select("cca", "trial", "exit_class").rows()}
+    missed = pl.col("contradiction").is_not_null() | (pl.col("exit_class") != str(ExitClass.CHOKEPOINT))
+    return _column(outcomes.with_columns(hit=(~missed).cast(pl.Float64)), "hit")
 
 
 def _column(table: pl.DataFrame, name: str) -> dict[Key, float | None]:

@@ -60,6 +60,7 @@ def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
     if row["exit_s"] is None:
         return f"{label} never left slow start within the trial: {moments.in_words()}."
     kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(row["exit_class"], "not judged")
+    kind = "a record that its packets contradict" if row["contradiction"] else kind
     against, left_s = _against_queue(row["exit_s"], moments.lasting_s), significant(row["exit_s"], 2)
     signals = (("loss", moments.loss_s), ("mark", moments.mark_s))
     firsts = [f"the first {signal} came at {significant(t_s, 2)} s" for signal, t_s in signals if t_s is not None]

@@ -36,7 +36,8 @@ def _exit_text(left: Exits) -> str:
     """Return `12.30 late`, or `12.30 1/2/0` where the trials differ."""
     mean, counts = exit_cells(left)
     zones = [zone for zone, count in left.counts.items() if count]
-    return " ".join((mean, *(zones if len(zones) == 1 else [counts] if zones else [])))
+    plain = not left.contradictions and len(zones) < 2
+    return " ".join((mean, *(zones if plain else [counts])))
 
 
 def ranks_table(comparison: Comparison, found: Sequence[LinkResult], primary: str) -> Table:
@@ -64,7 +65,8 @@ def _group(comparison: Comparison, found: LinkResult, measures: Sequence[Measure
 
 def exit_cells(left: Exits) -> tuple[str, str]:
     """Return when a sender leaves, and how many exits were early, at the chokepoint and late."""
-    return number(left.mean_s, 2), "/".join(map(str, left.counts.values()))
+    forged = f", {len(left.contradictions)} contradicted" if left.contradictions else ""
+    return number(left.mean_s, 2), "/".join(map(str, left.counts.values())) + forged
 
 
 def _cell(found: LinkResult, measure: Measure, cca: str) -> str:
@@ -137,7 +139,8 @@ def trials(found: Sequence[LinkResult]) -> pl.DataFrame:
         for cca, left in exits_of(each).items()
         for trial in range(1, each.trials + 1)
     ]
-    texts = {"link": pl.String, "sender": pl.String, "trial": pl.Int64, "exit_s": pl.Float64, "exit_class": pl.String}
+    texts = {"link": pl.String, "sender": pl.String, "trial": pl.Int64, "exit_s": pl.Float64}
+    texts |= {"exit_class": pl.String, "contradiction": pl.String}
     columns = texts | {measure.with_unit: pl.Float64 for measure in MEASURES}
     return pl.DataFrame(rows, schema=columns | {"lower_bounds": pl.Int64})
 
@@ -149,5 +152,6 @@ def _trial_row(found: LinkResult, cca: str, trial: int, exits: Exits) -> dict[st
         measure.with_unit: found.values[measure.name][cca][trial - 1] if measure.name in found.values else None
         for measure in MEASURES
     }
+    exit_ = {"exit_s": left.t_s, "exit_class": left.exit_class, "contradiction": left.contradiction}
     bounds = sum(isinstance(value, AtLeast) for value in measured.values())
-    return row | {"exit_s": left.t_s, "exit_class": left.exit_class} | measured | {"lower_bounds": bounds}
+    return row | exit_ | measured | {"lower_bounds": bounds}

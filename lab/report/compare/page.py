@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lab.base.stats import CONFIDENCE
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.exits import contradicted
 from lab.evaluation.compare.growing import State
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.compare.results import LinkResult
@@ -82,6 +83,7 @@ def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
             yield f"{each.link.title}: {invalid} {are} invalid, and in no value: its report states why."
         for cca, trials in each.copied.items():
             yield f"{each.link.title}: {cca}: {copied_text(trials)}. It has no interval, and no test."
+        yield from contradicted(each)
         yield from each.stored.judged.faults
     for name, reason in state.failures.items():
         yield f"No result: {name}: {reason}"

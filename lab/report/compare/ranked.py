@@ -3,11 +3,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.exits import contradicted
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.report import text, trust
 from lab.report.compare.forms import exits_table, ranks_table
@@ -25,7 +27,7 @@ class Ranked:
     exit_table: Table
     digest: str
     exits: Sequence[str]  # of each subject, on all links: the shortest answer
-    invalid: Sequence[str]  # a line per trial that is left out
+    invalid: Sequence[str]  # a line per trial that is left out, and per sender whose packets contradict its records
 
     def shown(self, width: int, verbose: bool = False) -> RenderableType:
         """Return exits, what is left out, and last the sentences, as a console of that width prints them.
@@ -57,5 +59,5 @@ def ranked(comparison: Comparison, measure: str, found: Sequence[LinkResult]) ->
         exits_table(comparison, found),
         digest_of(found),
         exit_sentences(comparison, found),
-        left_out,
+        [*left_out, *chain.from_iterable(map(contradicted, found))],
     )

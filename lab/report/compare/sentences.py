@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.base.format import significant, trials_text
+from lab.base.format import counted, significant, trials_text
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.measures import Measure, primary_of
@@ -51,12 +51,14 @@ def _left(link: str, exits: Exits) -> str:
     """Return one link's part: `on geo at 7.91 s, 3 of 3 at the chokepoint`."""
     if not exits.by_trial:
         return f"on {link} in no valid trial"
+    count = len(exits.contradictions)
+    forged = [f"with {counted(count, 'record')} that the packets contradict"] if count else []
     if exits.mean_s is None:
-        return f"on {link} without a recorded exit in {trials_text(len(exits.by_trial))}"
+        return f"on {link} {', '.join(forged) or 'without a recorded exit'} in {trials_text(len(exits.by_trial))}"
     words = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}
     judged = sum(exits.counts.values())
     shares = [f"{count} of {judged} {words[zone]}" for zone, count in exits.counts.items() if count]
-    return ", ".join((f"on {link} at {significant(exits.mean_s, 2)} s", *(shares or ["not judged"])))
+    return ", ".join((f"on {link} at {significant(exits.mean_s, 2)} s", *(shares or ["not judged"]), *forged))
 
 
 def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> Sentence:

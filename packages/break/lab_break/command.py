@@ -147,8 +147,10 @@ def _conclude(request: Request, searched: Searched, bench: Bench, console: Conso
     """Shrink the worst link, write its files and show them."""
     worst = searched.worst
     if worst is None or worst.value is None:
-        reasons = {trial["invalid"] for each in searched.tried for trial in each.trials.values()} - {None}
-        because = f" (invalid: {', '.join(map(str, reasons))})" if reasons else ""
+        trials = [trial for each in searched.tried for trial in each.trials.values()]
+        reasons = dict.fromkeys(trial["invalid"] for trial in trials if trial["invalid"])
+        forged = next((f": {trial['contradiction']}" for trial in trials if "contradiction" in trial), "")
+        because = f" (invalid: {', '.join(reasons)})" if reasons else forged
         rule = f"one that a trial has: none of {len(searched.tried)} links gave a value{because}"
         raise field_error(COMMAND_LINE, "measure", request.measure.name, rule)
     shares = write_map(request, searched)
@@ -206,7 +208,7 @@ def _did(find: Find, name: str) -> str:
     if trial["crash"]:
         return f"no result: {trial['crash']}"
     ends = "never left slow start" if trial["exit_s"] is None else f"left slow start at {trial['exit_s']:.2f} s"
-    cause = f" ({trial['exit_cause']})" if trial["exit_cause"] else ""
+    cause = f" ({trial.get('contradiction', trial['exit_cause'])})" if trial["exit_cause"] else ""
     filled = (
         "the queue never stood" if trial["capacity_s"] is None else f"the queue stood at {trial['capacity_s']:.2f} s"
     )

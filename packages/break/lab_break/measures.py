@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from lab.base.choice import one_of
 from lab.base.errors import field_error
+from lab.judge.slow_start import BY_LOSS
 from lab_break.numbers import Numbers
 
 CRASH = 1e9  # worse than any number: a sender that gives no result on a link
-BY_LOSS = ("loss", "timeout")  # lab.judge.classify
 REFERENCE = "cubic"  # whom harm is done to, as in lab compare (RFC 9743, 5.2.1)
 Trials = Mapping[str, Numbers]  # of one link, by sender
 
@@ -38,20 +38,21 @@ def value_of(measure: Measure, sender: str, trials: Trials) -> float | None:
 def _early_s(sender: str, trials: Trials) -> float | None:
     """Return how long before the capacity slow start ended; where it was never reached, the download's end counts."""
     own = trials[sender]
-    if own["exit_s"] is None:
+    if own["exit_s"] is None or "contradiction" in own:
         return None
     return (_end_s(own) if own["capacity_s"] is None else own["capacity_s"]) - own["exit_s"]
 
 
 def _early_own_s(sender: str, trials: Trials) -> float | None:
     """Return the same where the sender's own rule ended slow start; 0 where a loss or a timeout did."""
-    return 0.0 if trials[sender]["exit_cause"] in BY_LOSS else _early_s(sender, trials)
+    found = _early_s(sender, trials)
+    return 0.0 if found is not None and trials[sender]["exit_cause"] in BY_LOSS else found
 
 
 def _late_rtts(sender: str, trials: Trials) -> float | None:
     """Return how long after the capacity it ended, in base RTTs; without an end, the download's end counts."""
     own = trials[sender]
-    if own["capacity_s"] is None:
+    if own["capacity_s"] is None or "contradiction" in own:
         return None
     left_s = _end_s(own) if own["exit_s"] is None else own["exit_s"]
     return (left_s - own["capacity_s"]) * 1e3 / _rtt_ms(own)

@@ -5,7 +5,7 @@ import hashlib
 import json
 from copy import copy
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from lab.base.contract import read_checked
 from lab.base.errors import field_error
@@ -14,7 +14,8 @@ from lab.judge import loss
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.registry import LASTING, rules
 from lab.judge.rule import Evidence
-from lab.judge.slow_start import first_exit
+from lab.judge.seen_exit import contradiction
+from lab.judge.slow_start import BY_LOSS, first_exit
 from lab.tables.downloads import FLOW, RIVAL
 from lab.tables.stored_trial import Trial
 
@@ -28,6 +29,7 @@ class Numbers(TypedDict):
     invalid: Annotated[str | None, "the check that the emulator failed; null where it failed none"]
     exit_class: Annotated[str | None, "class of the exit, by the true queue; null without an exit or a capacity"]
     exit_s: Annotated[float | None, "exit from slow start; null where there was none"]
+    contradiction: NotRequired[Annotated[str, "how the packets contradict the exit on record; absent: not at all"]]
     exit_cause: Annotated[str | None, "cause of the exit; null where there was none"]
     capacity_s: Annotated[float | None, "when the queue stood for good; null where it never did"]
     throughput_mbps: Annotated[float | None, "goodput; null without a result"]
@@ -52,7 +54,7 @@ def numbers_of(stored: Trial) -> Numbers:
     truth = rules()[LASTING].apply(evidence)
     flows = {flow["flow"]: flow for flow in trial.meta["flows"]}
     failed = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
-    return {
+    numbers: Numbers = {
         "crash": None,
         "invalid": None if trial.valid else ", ".join(failed),
         "exit_class": truth.exit_class,
@@ -67,6 +69,10 @@ def numbers_of(stored: Trial) -> Numbers:
         "end_s": flows[FLOW]["end_s"],
         "packets": trial.packets_digest,
     }
+    by_loss = evidence.exit and evidence.exit.cause in BY_LOSS
+    if not by_loss and (why := contradiction(trial, evidence.exit)):
+        numbers |= {"exit_class": None, "contradiction": why}
+    return numbers
 
 
 class Stored(TypedDict):

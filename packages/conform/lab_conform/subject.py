@@ -8,11 +8,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lab.schema.cca import Cca
+from lab.schema.cca import ESTIMATED, Cca
 from lab.schema.load import Strict, parse, read_yaml
 from lab_conform.case import Case, Document
 
-ESTIMATED = "estimated"  # the exit of a stack that writes no qlog
 # What a sender that senders.yml does not name follows and offers, by its transport; another one is a stack of a user's.
 OFFERED: dict[str, tuple[list[str], list[str]]] = {"tcp": (["tcp"], ["kernel"]), "quic": ([], ["quic"])}
 FILE = Path(__file__).parent / "senders.yml"

@@ -4,6 +4,9 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lab.judge.seen_exit import contradiction
+from lab.judge.slow_start import BY_LOSS, first_exit
+from lab.tables.stored_trial import FLOW
 from lab_conform.case import Case, Check
 from lab_conform.measures import MEASURES
 from lab_conform.view import Unmeasured, View
@@ -76,10 +79,24 @@ class Verdict:
 
 def judged(case: Case, sender: str, view: View) -> Verdict:
     """Check a trial whose every event came."""
+    if why := _forged(case, view):
+        return Verdict(case, sender, "failed", why, view=view)
     checked = tuple(_checked(each, view) for each in case.checks)
     failed = [each for each in checked if not each.passed]
     reason = f"{len(failed)} of {len(checked)} checks: {failed[0].line}" if failed else "every check holds"
     return Verdict(case, sender, "failed" if failed else "passed", reason, checked, view)
+
+
+def _forged(case: Case, view: View) -> str | None:
+    """Return how the packets contradict the exit that a case needs and a user's code wrote; none where they do not.
+
+    Nothing is compared where a loss ended slow start, after which it may begin again, nor where the flight stands for
+    another reason: an application that stops, a slow return path, a link that loses all.
+    """
+    left = first_exit(view.trial.exits, FLOW)
+    stands = case.workload or case.link.up_rate_mbps or any(event.loss_pct for event in case.link.events)
+    compared = "exit" in case.needs and not stands and left and left.cause not in BY_LOSS
+    return contradiction(view.trial, left) if compared else None
 
 
 def _checked(check: Check, view: View) -> Checked:

@@ -14,11 +14,11 @@ from typing import Literal
 
 from lab_try.module.build import OwnModule
 from lab_try.module.source import OwnSource
-from lab_try.seen_exit import contradiction
 from lab_try.senders import Passed, own_senders
 
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import profile_files
+from lab.judge.seen_exit import contradiction
 from lab.links.profile import Profile, load_profile, read_profile
 from lab.links.recorded import Series
 from lab.report.trust import InvalidTrial
@@ -118,7 +118,7 @@ class Work:
         if module and not ran.trial.valid:
             reason = InvalidTrial.of(cca.name, 1, ran.trial.meta["certificate"]).reason
             raise UserError(f"a trial: {reason}: must be valid: no points for a trial that the lab would leave out")
-        if module and (why := contradiction(ran.trial)):
+        if module and (why := contradiction(ran.trial, ran.exit)):
             raise UserError(f"{why}: no points for a record that they contradict")
         return ran
 

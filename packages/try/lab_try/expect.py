@@ -3,8 +3,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -12,9 +11,9 @@ from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.format import AT_LEAST
 from lab.base.stats import AtLeast, difference, mean_of
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.exits import exits_of
 from lab.evaluation.compare.measures import BY_NAME, Measure
 from lab.evaluation.compare.results import LinkResult
-from lab_try.seen_exit import contradiction
 
 FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*(>=|<=|>|<)\s*(\S+)\s*")
 RULE = '"LINK: MEASURE OPERATOR SENDER" or a number instead of the sender, such as "geo: chokepoint >= cubic"'
@@ -90,28 +89,16 @@ def judged(expectations: Sequence[Expectation], subjects: Sequence[str], found: 
 def _judged(expectation: Expectation, subject: str, found: LinkResult) -> Judged:
     measure, right = expectation.measure, expectation.right
     values = found.values.get(measure.name, {})
-    forged = _contradicted(measure, subject, found)
-    own = mean_of([0.0 if number in forged else value for number, value in enumerate(values.get(subject, []), 1)])
+    exits = exits_of(found).get(subject) if measure.binary else None
+    forged = exits.contradictions if exits else []
+    own = mean_of(values.get(subject, []))
     other = right if isinstance(right, float) else mean_of(values.get(right, []))
     known = difference(own, other) is not None
     holds = own is not None and other is not None and known and OPERATORS[expectation.operator](own, other)
     named = [(subject, own)] + ([] if isinstance(right, float) else [(right, other)])
     shown = ", ".join(f"{name} {_text(value, measure)}" for name, value in named)
-    refused = f"; {len(forged)} of its trials count for nothing: {next(iter(forged.values()))}" if forged else ""
+    refused = f"; {len(forged)} of its trials count for nothing: {forged[0]}" if forged else ""
     return Judged(expectation.link, expectation.text, subject, holds, shown + refused)
-
-
-def _contradicted(measure: Measure, subject: str, found: LinkResult) -> Mapping[int, str]:
-    """Return the trials that count for a measure by an exit that their packets contradict, and how they do.
-
-    The record is the module's own, so such an exit counts for nothing.
-    """
-    if not (measure.binary and found.stored):
-        return {}
-    values = found.values.get(measure.name, {}).get(subject, [])
-    counted = {(subject, number) for number, value in enumerate(values, 1) if value}
-    trials = (copy(each) for each in found.stored.run.trials if (each.cca, each.number) in counted)
-    return {each.number: why for each in trials if (why := contradiction(each))}
 
 
 def _text(value: float | None, measure: Measure) -> str:

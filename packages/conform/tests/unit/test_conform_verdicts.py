@@ -226,6 +226,20 @@ def of(case: Case, outcome: str, reason: str = "") -> Verdict:
     return Verdict(case, "cubic", outcome, reason)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("code", "outcome"), [(None, "every check"), ("module", "slow_start_left=0.60 s: must be an exit")]
+)
+def test_an_exit_that_the_packets_contradict_passes_no_case_about_exits(
+    view: View, code: str | None, outcome: str
+) -> None:
+    (case,) = chosen(None, "search/window-kept")
+    shapes = [{"part": "bottleneck", "spec": {"kind": "bfifo"}}, {"part": "delay-up", "spec": {"delay_us": 100_000}}]
+    changed = replace(view, trial=Trial(view.trial.path))
+    changed.trial.meta, changed.trial.own_code = {**view.trial.meta, "applied": shapes}, code  # type: ignore[typeddict-item, assignment]
+    changed.trial.exits = view.trial.exits.with_columns(t_s=pl.lit(0.6), ssthresh_pkts="cwnd_pkts")
+    assert judged(case, "mine", changed).reason.startswith(outcome)
+
+
 def test_a_queue_takes_ten_times_as_long_at_a_tenth_of_the_rate(view: View) -> None:
     slow_ms = MEASURES["queue_ms"](view, of_mbps=view.link.rate_mbps / 10)
     assert slow_ms == pytest.approx(10 * float(MEASURES["queue_ms"](view)))

@@ -49,6 +49,7 @@ RUN_FILES = {
 }
 TRIAL_FILES = {
     "trial.json": "what was drawn, applied, measured and certified: see below",
+    "plan.json": "what the nodes executed: see below",
     "<table>.parquet": "the tables: see below",
     "SHA256SUMS": "the SHA-256 of each file of the trial: `sha256sum --check SHA256SUMS`; absent before 2026-11-22",
     "kernel.log.zst": "what the kernel printed from its init on, zstd-compressed: `lab log RUN TRIAL` shows it",
@@ -60,7 +61,7 @@ JSON_FILES = {
     "trial.json": ("One trial.", TrialJson),
     "comparison.json": ("A comparison, in `comparisons/<time>/` (`lab compare`).", ComparisonJson),
     "shard.json": ("A shard, in the folder of `lab run --shard K/N --out DIR`.", ShardJson),
-    "plan.json": ("What the host writes and the node executes; not stored: `trial.json` keeps its results.", Plan),
+    "plan.json": ("What the host writes and the node executes.", Plan),
     "node.json": ("What the node leaves with its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
 }
 RUN_TABLES = {

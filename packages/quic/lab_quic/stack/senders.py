@@ -6,12 +6,12 @@ from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import by_name
-from lab.schema.cca import Cca, load_senders, looks
+from lab.schema.cca import ESTIMATED, Cca, load_senders, looks
 from lab_quic.stack.prepared import Prepared, prepare
 
 TRANSPORT = "udp"
 VARIABLE = "LAB_STACKS"  # a folder of the user's with files of stacks
-OWN, ESTIMATED = "own", "estimated"  # causes of an exit
+OWN = "own"  # cause of an exit
 BY_QLOG = "the stack's own rule, as its qlog reports it"
 BY_PACKETS = "estimated from the packets: the stack writes no qlog, or one without congestion events"
 SUFFIX = ".yml"

@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.base.stats import smallest
+from lab.judge.packet_exit import Estimate, Flight, Seen
+from lab.schema.cca import ESTIMATED
 from lab.senders.records import RawTrial, check
 from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, exits, packets
@@ -31,9 +33,7 @@ from lab_quic.node.stack import DATA_BYTES
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
 from lab_quic.stack.link_loss import lost_bytes
-from lab_quic.stack.packet_exit import Estimate, Flight, Seen
 from lab_quic.stack.prepared import stored
-from lab_quic.stack.senders import ESTIMATED
 from lab_quic.tables import Datagrams
 
 SERVER = "qlog/server"

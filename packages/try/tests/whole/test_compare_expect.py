@@ -18,9 +18,14 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.stats import AtLeast
-from lab.evaluation.compare.growing import looks_of
+from lab.evaluation.compare.growing import State, looks_of
+from lab.evaluation.compare.measures import PRIMARY
 from lab.evaluation.compare.results import of_link
 from lab.judge.stored import Stored
+from lab.report.compare.forms import trials
+from lab.report.compare.page import notes
+from lab.report.compare.ranked import ranked
+from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from tests.compared import Compared, store
 from tests.stored_run import rewrite
@@ -81,7 +86,7 @@ def test_of_an_object_that_never_came_only_a_longer_time_can_hold(compared: Comp
 
 
 def recorded(trial: Path, t_s: float | None) -> None:
-    """Give a trial the qdiscs of its path and another time of its exit, with the digests of both."""
+    """Give a trial a module of a user's, the qdiscs of its path and another time of its exit, with their digests."""
     shapes: list[tuple[str, dict[str, object]]] = [
         ("bottleneck", {"kind": "bfifo"}),
         ("delay-up", {"delay_us": 100_000}),
@@ -93,6 +98,9 @@ def recorded(trial: Path, t_s: float | None) -> None:
     if t_s:
         file = trial / "exits.parquet"
         pl.read_parquet(file).with_columns(t_s=pl.lit(t_s)).write_parquet(file)
+    modules = [{"name": "mine", "params": {}, "file": "own/mine.ko"}]
+    (trial / "plan.json").write_text(json.dumps({"modules": modules, "flows": [{}]}))
+    write_digests(trial)
     rewrite(trial / "trial.json", json.loads((trial / "trial.json").read_text()) | {"applied": applied})
 
 
@@ -115,6 +123,13 @@ def test_an_exit_that_its_packets_contradict_counts_for_nothing(tmp_path: Path, 
     (row,) = judged([read("geo: chokepoint >= 0.9")], ["search"], [found_again])
     assert row.holds == (t_s is None)
     assert row.found.startswith(found)
+    shown = (*ranked(comparison, PRIMARY, [found_again]).invalid, *notes([found_again], State()))
+    lines = [line for line in shown if line.startswith("geo: search: the exit on record counts as missed in 1 of 5")]
+    assert len(lines) == (0 if t_s is None else 2)  # on the terminal, and on the page
+    rows = trials([found_again]).filter(pl.col("contradiction").is_not_null())
+    assert rows.select("sender", "trial", "exit_s", "exit_class", "chokepoint").rows() == (
+        [] if t_s is None else [("search", 2, t_s, None, 0.0)]
+    )
 
 
 def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from statistics import geometric_mean
 from lab_course.assignment import sibling
 from lab_course.ran import Ran
 from lab_course.work import Download, Work
-from lab_try.seen_exit import flight_pkts, holds_pkts
+
+from lab.judge.seen_exit import flight_of
 
 paired = sibling(__file__, "paired")
 FAR, MIDDLE, FAST = "far", "middle", "fast"  # of one length
@@ -68,5 +69,9 @@ def _exits(ran: Sequence[Ran]) -> Exits | None:
     left = [(each.trial, each.exit) for each in ran if each.exit and paired.by_rule(each)]
     if not left:
         return None
-    flights = [max(flight_pkts(trial, at), 1.0) for trial, at in left]
-    return Exits(ran[0].link.title, geometric_mean(flights), geometric_mean(holds_pkts(trial) for trial, _ in left))
+    flights, holds = [], []
+    for trial, at in left:
+        flight, path = flight_of(trial)
+        flights.append(max(flight.peak_until(at.t_s) / path.frame_bytes, 1.0))
+        holds.append(float(trial.meta["rate_mbps"]) * 1e6 / 8 * path.rtt_s / path.frame_bytes)
+    return Exits(ran[0].link.title, geometric_mean(flights), geometric_mean(holds))

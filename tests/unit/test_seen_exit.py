@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A record of an exit is refused where what was in flight contradicts it, and within the tolerance it is not."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from lab_quic.stack.packet_exit import Flight, Seen
-from lab_try.seen_exit import MOST_ROUNDS, _grows_on, _stood_before
 
+from lab.base.errors import UserError
+from lab.judge.packet_exit import Flight, Seen
+from lab.judge.seen_exit import MOST_ROUNDS, _grows_on, _stood_before
+from lab.judge.seen_exit import flight_of as flight_of_trial
+
+PARTS = ("bottleneck", "delay-up")
 RTT_S, FRAME_BYTES, STEP_S = 0.1, 1514, 0.001
 PATH = Seen(RTT_S, RTT_S / 2, FRAME_BYTES)
 
@@ -48,3 +55,19 @@ def test_a_record_too_late_is_refused(rounds: int, refused: bool) -> None:
 def test_growth_after_a_pause_is_growth() -> None:
     pause = [*DOUBLING[:2], *[DOUBLING[1]] * 12, *DOUBLING[2:]]
     assert not _stood_before(flight_of(*pause), len(pause) * RTT_S - STEP_S, PATH)
+
+
+@pytest.mark.parametrize(
+    "applied",
+    [
+        [],
+        [{"part": "delay-up", "spec": {}}],
+        [{"part": part, "spec": {"kind": "none", "delay_us": 1}} for part in PARTS],
+    ],
+)
+def test_a_strangers_trial_without_the_qdiscs_of_a_path_is_refused(applied: list[dict[str, object]]) -> None:
+    trial = SimpleNamespace(
+        path=Path("trial"), meta={"applied": applied, "base_rtt_ms": 40}, link=SimpleNamespace(frame_bytes=1514)
+    )
+    with pytest.raises(UserError, match=r"trial\.json: applied=.*: must be the qdiscs of a path"):
+        flight_of_trial(trial)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pytest
-from lab_quic.stack.packet_exit import BEHIND, Estimate, Flight, Seen
+
+from lab.judge.packet_exit import BEHIND, Estimate, Flight, Seen
 
 RTT_S, UP_S, FRAME_BYTES = 0.1, 0.05, 1514
 SAMPLE_S = 0.002

@@ -96,6 +96,10 @@ class Flight:
         """Return what is in flight."""
         return self.sent - self.acked
 
+    def peak_until(self, t_s: float) -> float:
+        """Return the most that was in flight until a time."""
+        return float(self.bytes[self.t_s <= t_s].max(initial=0.0))
+
     def exit(self, rtt_s: float) -> Estimate | None:
         """Return the estimate; None where the flight grows until the end."""
         peak, ends = np.maximum.accumulate(self.bytes), self._round_ends(rtt_s)
