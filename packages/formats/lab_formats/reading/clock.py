@@ -17,6 +17,8 @@ from lab_formats.reading.units import CLOCKS
 UNITS = CLOCKS
 LARGEST = 4e18  # nanoseconds of an epoch fit, and a difference of two fits 64 bits
 EARLIEST_S, LATEST_S = 1e8, 1e10  # of an epoch: 1973 and 2286
+HOUR_S = 3600.0
+SET_BACK = "the clock was set back by an hour, as summer time ends: give its times in UTC or with their offset"
 HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
 Seconds = NDArray[np.float64]
 
@@ -69,11 +71,16 @@ def ordered(
     sooner where the clock itself shows steps that are shorter.
     """
     frame, notes = pl.DataFrame([pl.Series("t_s", t_s), *columns]), []
-    back = np.flatnonzero(np.diff(t_s) < 0)
+    steps = np.diff(t_s)
+    back = np.flatnonzero(steps < 0)
     if len(back):
-        if not sort:
-            row = table.row_of(int(back[0]) + 1)
-            raise table.error(row, name, table.text(name)[int(back[0]) + 1], "no earlier than in the line before")
+        row, typical_s = int(back[0]) + 1, float(np.median(np.abs(steps)))
+        by_an_hour = np.abs(steps[back] + HOUR_S - typical_s) <= typical_s / 2
+        set_back = typical_s < HOUR_S / 4 and by_an_hour.any()
+        if set_back or not sort:
+            remedy = SET_BACK if set_back else "--format columns --set sort=yes sorts the rows"
+            rule = f"no earlier than in the line before: {remedy}"
+            raise table.error(table.row_of(row), name, table.text(name)[row], rule)
         frame = frame.sort("t_s", maintain_order=True)
         notes.append(f"{len(back)} rows stood after later ones: sorted by time.")
     t_s = frame["t_s"].to_numpy() - frame["t_s"][0]
@@ -81,7 +88,8 @@ def ordered(
     if len(repeated):
         if same == "refuse":
             row = int(repeated[0]) + 1
-            raise table.error(table.row_of(row), name, table.text(name)[row], "later than in every other line")
+            rule = "later than in every other line: --format columns --set same_time=spread spreads rows of one reading"
+            raise table.error(table.row_of(row), name, table.text(name)[row], rule)
         resolution_s = min([resolution_s, *np.diff(np.unique(t_s)).round(9)])
         t_s = spread(t_s, resolution_s)
         over = "that second" if resolution_s == 1 else f"those {resolution_s:g} s"

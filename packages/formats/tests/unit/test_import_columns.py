@@ -111,16 +111,28 @@ def test_a_header_of_a_recordings_own_names_needs_no_words(tmp_path: Path, text:
 
 def test_rows_out_of_order_are_sorted_only_where_that_is_requested(tmp_path: Path) -> None:
     text = "t,rtt\n0,10\n2,30\n1,20\n"
-    with pytest.raises(UserError, match=r"mine\.csv: line 4: t=1: must be no earlier than in the line before"):
+    with pytest.raises(
+        UserError, match=r"mine\.csv: line 4: t=1: must be no earlier than in the line before: .*sort=yes"
+    ):
         read(tmp_path, text, columns="t_s=t,rtt_ms=rtt")
     recording = read(tmp_path, text, columns="t_s=t,rtt_ms=rtt", sort=True)
     assert recording.frame["rtt_ms"].to_list() == [10.0, 20.0, 30.0]
     assert "1 rows stood after later ones: sorted by time." in recording.notes
 
 
+@pytest.mark.parametrize("sort", [False, True])
+def test_a_clock_that_summer_time_sets_back_is_neither_read_nor_sorted(tmp_path: Path, sort: bool) -> None:
+    """Sorted, the second hour would lie within the first."""
+    text = "t,rtt\n" + "".join(f"2025-10-26 02:{minute}:00,10\n" for minute in ("58", "59", "00", "01"))
+    with pytest.raises(
+        UserError, match=r"line 4: t=2025-10-26 02:00:00: must be .*: the clock was set back by an hour"
+    ):
+        read(tmp_path, text, columns="t_s=t [date],rtt_ms=rtt", sort=sort)
+
+
 def test_rows_of_one_time_are_spread_only_where_that_is_requested(tmp_path: Path) -> None:
     text = "t,rtt\n0,10\n1,20\n1,30\n"
-    with pytest.raises(UserError, match="line 4: t=1: must be later than in every other line"):
+    with pytest.raises(UserError, match=r"line 4: t=1: must be later than in every other line: .*same_time=spread"):
         read(tmp_path, text, columns="t_s=t,rtt_ms=rtt")
     frame = read(tmp_path, text, columns="t_s=t,rtt_ms=rtt", same_time="spread").frame
     assert frame["t_s"].to_list() == [0.0, 1.0, 1.5]
