@@ -9,12 +9,13 @@ link is spare. So the queue must stand, and the link be busy, for
 
     base RTT * (1 + log2(most / now))
 
-where the 1 is the truth's own. On a link that does not change this is one base RTT: there both truths are one.
+where the 1 is the truth's own. On a link that does not change this is one base RTT, as for the truth.
 
 What a sender does with a full link after its exit does not matter for when the link was full: BBR and SEARCH 4.0 drain
 the queue on purpose. So for a time before the exit, the queue is that of the samples until the exit, and from then on
 what it would be if the sender kept in flight what it had: queued, or sent by the bottleneck within the last base RTT.
-For a time after the exit it is that of the samples.
+For a time after the exit it is that of the samples. So on a link that does not change the two truths differ where a
+sender drains its queue within one base RTT of its exit: the truth waits for a queue that stands by itself.
 
 Null where no span fits: the class of an exit is then null, too, if the queue stood at the exit and the samples end
 before it stood for long enough.
@@ -86,7 +87,8 @@ RULE = Rule(
     label="the true queue, lasting",
     meaning="Capacity for good: the first moment from which the bottleneck's queue stands, and the link is busy, for "
     "so long that a sender which goes on doubling has a window for the link at its fastest. A short slow spell of the "
-    "link is no capacity; on a link that does not change it is that of the true queue.",
+    "link is no capacity. On a link that does not change it is that of the true queue, but where a sender drains its "
+    "queue within a base RTT of its exit.",
     needs=("qdisc",),
     judge=_judge,
 )

@@ -65,7 +65,7 @@ def _group(comparison: Comparison, found: LinkResult, measures: Sequence[Measure
 
 def exit_cells(left: Exits) -> tuple[str, str]:
     """Return when a sender leaves, and how many exits were early, at the chokepoint and late."""
-    forged = f", {len(left.contradictions)} contradicted" if left.contradictions else ""
+    forged = f" +{len(left.contradictions)} contradicted" if left.contradictions else ""
     return number(left.mean_s, 2), "/".join(map(str, left.counts.values())) + forged
 
 

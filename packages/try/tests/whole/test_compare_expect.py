@@ -18,11 +18,12 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.stats import AtLeast
+from lab.evaluation.compare.exits import exits_of
 from lab.evaluation.compare.growing import State, looks_of
 from lab.evaluation.compare.measures import PRIMARY
 from lab.evaluation.compare.results import of_link
 from lab.judge.stored import Stored
-from lab.report.compare.forms import trials
+from lab.report.compare.forms import exit_cells, trials
 from lab.report.compare.page import notes
 from lab.report.compare.ranked import ranked
 from lab.tables.digests import write_digests
@@ -126,6 +127,7 @@ def test_an_exit_that_its_packets_contradict_counts_for_nothing(tmp_path: Path, 
     shown = (*ranked(comparison, PRIMARY, [found_again]).invalid, *notes([found_again], State()))
     lines = [line for line in shown if line.startswith("geo: search: the exit on record counts as missed in 1 of 5")]
     assert len(lines) == (0 if t_s is None else 2)  # on the terminal, and on the page
+    assert exit_cells(exits_of(found_again)["search"])[1] == ("0/5/0" if t_s is None else "0/4/0 +1 contradicted")
     rows = trials([found_again]).filter(pl.col("contradiction").is_not_null())
     assert rows.select("sender", "trial", "exit_s", "exit_class", "chokepoint").rows() == (
         [] if t_s is None else [("search", 2, t_s, None, 0.0)]
