@@ -59,20 +59,25 @@ def first_mark_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
 
 
 def first_hole_s(packets: pl.DataFrame, flow: int = 1) -> tuple[float, float] | None:
-    """Return when the last segment before the first lasting hole arrived, and when the third one behind it did.
+    """Return when the last segment before the first hole arrived, and when the third one that does not fill it did.
 
-    With that one the client's third duplicate ACK is due. A hole that one of the three fills does not last, nor does
-    one of what only came late.
+    With that one the client's third duplicate ACK is due: as long as data lie behind a hole, each that does not fill it
+    is answered by one. A hole of what only came late does not count.
     """
     data, came_late = _data(packets, flow), _came_late(packets, flow)
     first, length = (data[name].cast(pl.Int64).to_numpy() for name in ("seq_bytes", "len_bytes"))
-    reached = np.maximum.accumulate(np.append(1, first + length))  # before each segment: the stream begins at 1
-    for at in np.flatnonzero(first > reached[:-1]).tolist():
-        behind = first[at : at + DUPLICATES]
-        if len(behind) == DUPLICATES and (behind > reached[at]).all() and not came_late(int(reached[at])):
-            ahead = max(int(np.searchsorted(reached, reached[at])) - 1, 0)
-            return float(data.item(ahead, "t_s")), float(data.item(at + DUPLICATES - 1, "t_s"))
-    return None
+    order, end, arrivals = np.argsort(first, kind="stable"), first + length, np.arange(len(first))
+    upto = np.append(1, np.maximum.accumulate(end[order]))  # in the order of the stream, which begins at 1
+    never = np.flatnonzero(first[order] > upto[:-1])
+    adds = np.flatnonzero(np.diff(upto)[: never[0] if never.size else None])  # a copy adds nothing
+    whole = np.searchsorted(np.maximum.accumulate(order[adds]), arrivals, side="right")
+    had = np.append(1, upto[1:][adds])[whole]  # up to which byte the client has all, after each arrival
+    moved = np.diff(had, prepend=1) > 0
+    waits = ~moved & (np.maximum.accumulate(end) > had)
+    began, count = np.maximum.accumulate(np.where(moved, arrivals, 0)), np.cumsum(waits)
+    third = np.flatnonzero(waits & (count - (count - waits)[began] == DUPLICATES)).tolist()
+    at = next((at for at in third if not came_late(int(had[at]))), None)
+    return None if at is None else (float(data.item(int(began[at]), "t_s")), float(data.item(at, "t_s")))
 
 
 def drops_s(packets: pl.DataFrame, qdisc: pl.DataFrame, flow: int = 1) -> pl.Series:

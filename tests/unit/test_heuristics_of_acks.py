@@ -213,6 +213,8 @@ def test_what_was_dropped_before_the_client_requested_its_data_was_no_segment() 
         ((1, 3, 4, 2, 5, 6), None),  # two behind the hole, and then what was lost
         ((1, 3, 4, 2, 5, 7, 8, 9), (4.0, 7.0)),  # the second hole has three
         ((1, 3, 3, 4), (0.0, 3.0)),  # a copy is answered, too
+        ((1, 3, 6, 2, 5, 7, 8), (3.0, 6.0)),  # behind the second hole lay one that came before the first was filled
+        ((1, 3, 4, 2, 5, 6, 7, 2), None),  # a copy that comes behind fills nothing
         ((1, 2, 4, 5), None),  # it ends before a third
         ((), None),
     ],
