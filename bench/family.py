@@ -105,7 +105,7 @@ def figures(
     """Give each sender's exits by class, and its rank on a link."""
     for sender in (name for name in senders if name in exits):
         left, about = exits[sender], f"{link}, {sender}"
-        counts = {**left.counts, STAYED: left.stayed}
+        counts = {**left.counts, STAYED: sum(each.t_s is None for each in left.by_trial.values())}
         counts[UNJUDGED] = len(left.by_trial) - sum(counts.values())
         for name, count in counts.items():
             yield {"name": f"{about}: {name}", "value": count, "unit": "trials"}

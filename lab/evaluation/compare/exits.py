@@ -43,11 +43,6 @@ class Exits:
         """Return how the packets contradict exits on record."""
         return [left.contradiction for left in self.by_trial.values() if left.contradiction]
 
-    @property
-    def stayed(self) -> int:
-        """Return how many trials ended in slow start."""
-        return sum(left.t_s is None for left in self.by_trial.values())
-
 
 def exits_of(found: LinkResult) -> dict[str, Exits]:
     """Return the exits of each sender; of one without a valid trial there are none."""
