@@ -24,14 +24,10 @@ class Params:
 
 
 class Sent(ctypes.Structure):
-    """struct bbr3_sent."""
-
     _fields_ = words("delivered", "lost", "inflight", "app_limited")
 
 
 class Start(ctypes.Structure):
-    """struct bbr3_start."""
-
     _fields_ = [
         ("now_us", ctypes.c_uint64),
         *words("smss", "most_quantum", "budget_quanta", "cwnd", "srtt_us", "delivered", "selective_acks", "seed"),
@@ -39,8 +35,6 @@ class Start(ctypes.Structure):
 
 
 class Ack(ctypes.Structure):
-    """struct bbr3_ack."""
-
     _fields_ = [
         ("now_us", ctypes.c_uint64),
         *words("delivered", "lost", "inflight", "cwnd", "acked", "newly_lost", "rtt_us", "srtt_us", "interval_us"),
@@ -51,14 +45,10 @@ class Ack(ctypes.Structure):
 
 
 class Loss(ctypes.Structure):
-    """struct bbr3_loss."""
-
     _fields_ = [("now_us", ctypes.c_uint64), *words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
 
 
 class State(ctypes.Structure):
-    """struct bbr3_state."""
-
     _fields_ = [
         ("pacing_rate", ctypes.c_uint64),
         ("bw", ctypes.c_uint64),
@@ -83,8 +73,6 @@ class State(ctypes.Structure):
 
 
 class Core:
-    """The core's functions for one flow."""
-
     params: ctypes.Structure
     state: ctypes.Structure
 
@@ -109,7 +97,6 @@ class Core:
 
 
 def tcp_core(library: Path, cwnd: int, srtt_us: int, params: Params = Params(), sack: int = 1) -> Core:
-    """The core of a flow of TCP."""
     return Core(library, 1, 45, 3, cwnd, srtt_us, 0, sack, 7, params=params)
 
 

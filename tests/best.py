@@ -23,10 +23,7 @@ class _State(ctypes.Structure):
 
 
 class _Ack(ctypes.Structure):
-    _fields_ = [
-        ("now_us", ctypes.c_uint64),
-        *words("snd_una", "snd_nxt", "acked_bytes", "rtt_us", "mss_bytes"),
-    ]
+    _fields_ = [("now_us", ctypes.c_uint64), *words("snd_una", "snd_nxt", "acked_bytes", "rtt_us", "mss_bytes")]
 
 
 class Core:

@@ -23,8 +23,6 @@ OPTIONS = (
 
 
 class Browser:
-    """One browser window."""
-
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
 
@@ -58,7 +56,6 @@ class Browser:
             self.driver.switch_to.active_element.send_keys(key)
 
     def text(self, part: str) -> str:
-        """Return the text of a part of the trial browser."""
         return str(self.ask(f"return document.querySelector('[data-part=\"{part}\"]').textContent"))
 
     def complaints(self) -> list[str]:

@@ -22,8 +22,6 @@ class Params:
 
 
 class Ack(ctypes.Structure):
-    """struct c4_ack."""
-
     _fields_ = [
         ("rate_Bps", ctypes.c_uint64),
         *words("rtt_us", "delivered", "sent_delivered", "has_data", "acked_pkts", "lost_pkts", "ce_pkts", "ect_pkts"),
@@ -32,8 +30,6 @@ class Ack(ctypes.Structure):
 
 
 class State(ctypes.Structure):
-    """struct c4_state."""
-
     _fields_ = [
         *((name, ctypes.c_uint64) for name in ("nominal_Bps", "era_begin_Bps", "cycle_begin_Bps", "probe_begin_Bps")),
         ("recent_most_Bps", ctypes.c_uint64),
@@ -46,8 +42,6 @@ class State(ctypes.Structure):
 
 
 class Core:
-    """The core's functions for one flow."""
-
     def __init__(self, library: Path, params: Params = Params(), cwnd_pkts: int = 10) -> None:
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
         self.lib.c4_pacing_Bps.restype = ctypes.c_uint64
@@ -62,8 +56,6 @@ class Core:
 
 
 class Flow(PacedFlow):
-    """A flow of C4 over a path."""
-
     def __init__(self, library: Path, path: Link | None = None, params: Params = Params(), limit: float = 0) -> None:
         self.core = Core(library, params)
         self.state = self.core.state

@@ -26,8 +26,6 @@ class Params:
 
 @dataclass(frozen=True)
 class Ack:
-    """struct careful_resume_ack."""
-
     now_us: int = 0
     snd_una: int = 0
     snd_nxt: int = 0
@@ -58,8 +56,6 @@ class _State(ctypes.Structure):
 
 
 class Core:
-    """One connection of careful_resume_core.c."""
-
     def __init__(self, library: Path, params: Params = Params()) -> None:
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), _State()
         self.lib.careful_resume_begin(ctypes.byref(self.state), ctypes.c_bool(self.usable()))
@@ -77,14 +73,12 @@ class Core:
         return bool(self.lib.careful_resume_usable(ctypes.byref(self.params)))
 
     def ack(self, **fields: int) -> Change:
-        """Take an ACK."""
         taken, change = struct(Ack(**fields)), _Change()
         references = (ctypes.byref(each) for each in (self.state, self.params, taken, change))
         self.lib.careful_resume_on_ack(*references)
         return Change(change.cwnd_pkts, change.ssthresh_pkts)
 
     def congested(self, snd_nxt: int = 0) -> Change:
-        """Take a loss or a mark."""
         change = _Change()
         self.lib.careful_resume_congested(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt), ctypes.byref(change))
         return Change(change.cwnd_pkts, change.ssthresh_pkts)

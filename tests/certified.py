@@ -34,7 +34,6 @@ def checked(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> di
 
 
 def checked_with(put_in: Change) -> dict[str, Check]:
-    """Check the trial into which a cause is put."""
     changed = parts()
     put_in(*changed)
     return checked(*changed)

@@ -15,6 +15,7 @@ import yaml
 from bench.left_behind import running_on as running_on
 from lab.base.paths import REPO
 from tests import warm_command
+from tests.brief import put
 
 Done = subprocess.CompletedProcess[str]
 ENOUGH_S = 300.0  # on a machine that is busy with much else
@@ -23,7 +24,6 @@ ENV = shutil.which("env") or "env"  # found before a test takes tools away
 
 
 def scenario_file(folder: Path, **changes: object) -> Path:
-    """Write a small scenario over the GEO link."""
     content = {
         "question": "What does a test see?",
         "topology": "path",
@@ -33,9 +33,7 @@ def scenario_file(folder: Path, **changes: object) -> Path:
         "duration_s": 3,
         "seed": 7,
     }
-    file = folder / "mine.yml"
-    file.write_text(yaml.safe_dump(content | changes))
-    return file
+    return put(folder / "mine.yml", yaml.safe_dump(content | changes))
 
 
 def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
@@ -69,6 +67,13 @@ def lab(results: Path, *words: str, **environment: str) -> Done:
     return warm_command.run(words, given, 3 * ENOUGH_S)
 
 
+def lab_ok(results: Path, *words: str, **environment: str) -> Done:
+    """Run `lab` to its end, which is a good one."""
+    done = lab(results, *words, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 def _ended(process: "subprocess.Popen[str]") -> Done:
     try:
         out, err = process.communicate(timeout=3 * ENOUGH_S)
@@ -100,7 +105,6 @@ def press_ctrl_c(process: "subprocess.Popen[str]") -> None:
 
 
 def wait_for(condition: Callable[[], object], what: str, patience_s: float = ENOUGH_S) -> None:
-    """Wait until something holds."""
     end = time.monotonic() + patience_s
     while not condition():
         assert time.monotonic() < end, f"no {what} within {patience_s} s"

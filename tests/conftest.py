@@ -33,6 +33,7 @@ from lab.schema.cca import load_ccas
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
+from tests.brief import folder_at
 from tests.examples import examples
 from tests.processors import share_out
 
@@ -180,7 +181,6 @@ def small_trial(bench: Bench) -> Trial:
 @pytest.fixture
 def figures_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of the user's for figures."""
-    added = tmp_path / "figures"
-    added.mkdir()
+    added = folder_at(tmp_path / "figures")
     monkeypatch.setenv("LAB_FIGURES", str(added))
     return added

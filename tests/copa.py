@@ -20,8 +20,6 @@ class Params:
 
 @dataclass(frozen=True)
 class Ack:
-    """struct copa_ack."""
-
     now_us: int
     snd_una: int
     snd_nxt: int

@@ -9,6 +9,7 @@ from lab_papers.index.write import write_index
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
+from tests.brief import folder_at
 from tests.stored_run import change, store_run
 
 LINKS = {
@@ -49,8 +50,7 @@ def example(results: Path, trials: int = 2, chapter: str = CHAPTER) -> Path:
         (run.parent / "latest").symlink_to(run.name)
         Stored.of(Run(run))  # its outcomes are older than its page, which is then not drawn
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
-    notebooks = results / "example"
-    notebooks.mkdir()
+    notebooks = folder_at(results / "example")
     if chapter:
         (notebooks / "01-chapter.py").write_text(chapter)
     return write_index(results, None, notebooks)

@@ -43,8 +43,6 @@ class Ack:
 
 
 class Core:
-    """One flow of hystartpp_core.c."""
-
     def __init__(self, library: Path, snd_nxt: int, params: Params = Params(), paced: bool = False) -> None:
         self.lib = ctypes.CDLL(str(library))
         self.params, self.state, self.paced = struct(params), _State(), ctypes.c_bool(paced)

@@ -32,8 +32,6 @@ class _Params(ctypes.Structure):
 
 
 class LeoState(ctypes.Structure):
-    """struct leocc_state."""
-
     _fields_ = [
         ("bbr", State),
         *((name, ctypes.c_uint64) for name in ("begin_us", "last_us", "kalman_rate", "round_rate")),
@@ -44,8 +42,6 @@ class LeoState(ctypes.Structure):
 
 
 class Core(BbrCore):
-    """The core's functions for one flow."""
-
     def __init__(self, library: Path, srtt_us: int, params: Params = Params(), bbr: BbrParams = BBR) -> None:
         values = [*vars(bbr).values(), *vars(params).values()]
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*values), LeoState()
@@ -61,8 +57,6 @@ class Core(BbrCore):
 
 
 class Flow(OfBbr):
-    """A flow of LeoCC over a path."""
-
     name = "leocc"
     core: Core
 

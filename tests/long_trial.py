@@ -69,7 +69,6 @@ def _trace(file: Path, times: int) -> None:
 
 
 def store(folder: Path) -> None:
-    """Decode the records of a folder, and store what a trial has of them."""
     plan, node = (json.loads((DRAFT / f"{name}.json").read_text()) for name in ("plan", "node"))
     plan["flows"][0]["duration_s"] = LONG_S
     node["downloads"][0]["until_ns"] += LONG_S * 10**9

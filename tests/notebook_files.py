@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
 
 def read(file: Path) -> "NotebookNode":
-    """Read a notebook in either form."""
     import jupytext
 
     notebook: NotebookNode = jupytext.read(file)

@@ -3,6 +3,8 @@
 
 from pathlib import Path
 
+from tests.brief import put
+
 HEAD = """// SPDX-License-Identifier: GPL-2.0-or-later
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -36,7 +38,6 @@ def source(name: str = "own", code: str = "", end: str = REGISTER + UNREGISTER +
 
 
 def hook(body: str) -> str:
-    """Return a cong_avoid hook."""
     return f"static void hook(struct sock *sk, u32 ack, u32 acked)\n{{\n\t{body}\n}}\n"
 
 
@@ -56,10 +57,7 @@ def at(name: str, body: str) -> str:
 
 
 def written(folder: Path, content: str, name: str = "own.c") -> Path:
-    """Write a source into a folder."""
-    file = folder / name
-    file.write_text(content)
-    return file
+    return put(folder / name, content)
 
 
 REPORTING = source(

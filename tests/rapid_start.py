@@ -22,8 +22,6 @@ class _State(ctypes.Structure):
 
 
 class Core:
-    """One flow of rapid_start_core.c."""
-
     def __init__(self, library: Path, snd_nxt: int = 0, params: Params = Params()) -> None:
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), _State()
         self.lib.rapid_start_begin(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt))

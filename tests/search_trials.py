@@ -15,6 +15,7 @@ from lab.runs.plan import draw, make_plan
 from lab.schema.cca import Cca, search_versions
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import Events, read_events
+from tests.brief import folder_at
 from tests.conftest import experiment_on
 
 VERSIONS = search_versions()
@@ -49,8 +50,7 @@ def run(plan: Plan, folder: Path, kernel: Kernel, world: Image, changing: Profil
 
     `changing` is the plan's profile where that has steps in time.
     """
-    folder = folder / "trial"
-    folder.mkdir()
+    folder = folder_at(folder / "trial")
     if changing:
         write_steps(changing, draw(experiment_on(changing, "cubic"), 1).link, folder / "link")
     boot.run_plan(plan, folder, kernel, world.root)

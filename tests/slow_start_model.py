@@ -40,7 +40,6 @@ class Path:
 
     @cached_property
     def link(self) -> LinkCapacity:
-        """The link as a trial stores it."""
         constant = LinkCapacity.constant(self.rate_mbps, self.base_rtt_ms)
         if self.spell is None:
             return constant
@@ -68,7 +67,6 @@ class Download:
     exits: list[dict[str, Any]] = field(default_factory=list)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables of a trial's folder."""
         return {
             "packets": pl.DataFrame(sorted(self.packets, key=lambda row: row["t_s"]), schema=PACKETS, orient="row"),
             "acks": pl.DataFrame(self.acks, schema=ACKS, orient="row"),

@@ -56,8 +56,9 @@ def store_run(
     name: str = "geo",
     link: model.Path = LINK,
     senders: tuple[str, ...] = tuple(SENDERS),
+    latest: bool = False,
 ) -> Path:
-    """Store a run of `trials` per sender below `folder`; the last trial of bbr is invalid."""
+    """Store a run of `trials` per sender below `folder`, as the latest if so; the last trial of bbr is invalid."""
     run = folder / name / "20260101T000000Z"
     for cca in senders:
         for number in range(1, trials + 1):
@@ -65,6 +66,8 @@ def store_run(
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
     rewrite(run / "run.json", {**run_json(senders), "seeds": list(range(1, max(trials, 3) + 1))})
+    if latest:
+        (run.parent / "latest").symlink_to(run.name)
     return run
 
 

@@ -15,6 +15,7 @@ from lab.node.measure.splats import splats
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.tables.kernel_log import since_init
+from tests.brief import folder_at
 from tests.conftest import SMALL, experiment_on
 from tests.guest import checked as guest_checked
 
@@ -56,8 +57,7 @@ class Guest:
         self, function: Callable[..., Any], files: Mapping[str, Path] = MappingProxyType({}), /, **arguments: Any
     ) -> Any:
         """Call a function in the guest, beside copies of files by their name below the trial's folder."""
-        folder = self.folder / f"{function.__name__}-{len(list(self.folder.iterdir()))}"
-        folder.mkdir()
+        folder = folder_at(self.folder / f"{function.__name__}-{len(list(self.folder.iterdir()))}")
         for name, file in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, folder / name)

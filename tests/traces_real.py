@@ -24,9 +24,7 @@ def _stored(folder: Path, name: str, file: str) -> Path:
     return folder / Path(file).name if finished(folder) else MIRROR / name
 
 
-RECORDINGS = {
-    name: _stored(each.folder, name, each.file) for each in LICENSED for name in [f"{each.collection}/{each.file}"]
-}
+RECORDINGS = {name: _stored(of.folder, name, of.file) for of in LICENSED for name in [f"{of.collection}/{of.file}"]}
 DOCUMENTS = {
     name: _stored(cache_folder() / each.collection / "documents", name, document)
     for each in LICENSED
@@ -47,5 +45,4 @@ def real(name: str) -> Path:
 
 
 def every(pattern: str) -> list[str]:
-    """Name the recordings of a pattern."""
     return sorted(name for name in RECORDINGS if fnmatch(name, pattern))

@@ -22,14 +22,10 @@ class Params:
 
 
 class Interval(ctypes.Structure):
-    """struct vivace_interval."""
-
     _fields_ = [("rate_kbps", ctypes.c_uint32), ("loss_ppm", ctypes.c_uint32), ("gradient_ppm", ctypes.c_int32)]
 
 
 class State(ctypes.Structure):
-    """struct vivace_state."""
-
     _fields_ = [
         ("utility", ctypes.c_int64 * 2),
         ("rate_kbps", ctypes.c_uint32),
@@ -41,8 +37,6 @@ class State(ctypes.Structure):
 
 
 class Slope(ctypes.Structure):
-    """struct vivace_slope."""
-
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("times", "rtts", "products", "squares")),
         ("samples", ctypes.c_uint32),
@@ -51,8 +45,6 @@ class Slope(ctypes.Structure):
 
 
 class Core:
-    """The core's functions for one flow."""
-
     def __init__(self, library: Path, rate_kbps: int = 3000, params: Params = Params(), seed: int = 1) -> None:
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
         for name in ("vivace_next", "vivace_measured"):

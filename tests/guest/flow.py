@@ -45,7 +45,6 @@ def link_up(link: dict[str, Any], sysctls: dict[str, str] | None = None) -> Iter
 
 
 def listening(node: str, algorithm: str, options: Options | None = None, port: int = PORT) -> socket.socket:
-    """Listen for flows whose sender is this node."""
     with entered(node):
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -118,7 +117,6 @@ class Flow:
 
 
 def connect(link: dict[str, Any], server: socket.socket, receiver: socket.socket, size_bytes: int) -> Flow:
-    """Open a flow."""
     receiver.connect((link["addresses"][link["ends"][0]], PORT))
     return Flow(server.accept()[0], receiver, size_bytes)
 
@@ -173,6 +171,4 @@ def _forget(poll: "select.epoll", work: Work, flow: Flow) -> None:
 def counters(node: str) -> dict[str, int]:
     """Read a node's TCP and IP counters, by the names of nstat."""
     with entered(node):
-        return protocol_counters(
-            "".join(Path(f"/proc/thread-self/net/{file}").read_text() for file in ("netstat", "snmp"))
-        )
+        return protocol_counters("".join(Path(f"/proc/thread-self/net/{of}").read_text() for of in ("netstat", "snmp")))

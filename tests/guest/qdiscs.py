@@ -33,7 +33,6 @@ PAIR: Topology = {
 
 
 def refusals(specs: list[Spec]) -> list[str]:
-    """Apply each, and return what was refused."""
     printed = []
     with netns.namespaces_up(WIRE):
         for spec in specs:

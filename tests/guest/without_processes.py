@@ -64,6 +64,5 @@ def refused(line: str) -> None:
 
 
 def loaded(name: str, params: dict[str, str]) -> dict[str, Any]:
-    """Load a module that needs another one."""
     modules.load(name, params)
     return {"loaded": [name for name in ("tcp_search_core", "tcp_search") if modules.loaded(name)]}

@@ -15,7 +15,6 @@ INPUTS: dict[str, dict[str, Any]] = {
 
 
 def write(one: dict[str, Any], folder: Path) -> Path:
-    """Write an input's file."""
     file = folder / str(one.get("file", file_name(one["reads"])))
     if one.get("pipe"):
         os.mkfifo(file)

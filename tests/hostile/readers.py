@@ -61,7 +61,6 @@ Reader = Callable[[Path], None]
 
 
 def scenario(file: Path) -> None:
-    """Load it with all that it names."""
     load_experiment(str(file))
 
 
@@ -96,7 +95,6 @@ def senders(file: Path) -> None:
 
 
 def sysctls(file: Path) -> None:
-    """Load it."""
     load(Sysctls, file)
 
 
@@ -106,19 +104,16 @@ def datasets(file: Path) -> None:
 
 
 def trial_json(file: Path) -> None:
-    """Read a trial's own document."""
     _sign(file.parent)
     _ = Trial(file.parent).meta
 
 
 def run_json(file: Path) -> None:
-    """Read a run's own document."""
     file.with_name("run.json.sha256").write_text(f"{digest_of(file)}  run.json\n")
     _ = Run(file.parent).meta
 
 
 def packets_table(file: Path) -> None:
-    """Read a table of a trial."""
     _sign(file.parent)
     _ = Trial(file.parent).packets
 
@@ -132,7 +127,6 @@ def _sign(trial: Path) -> None:
 
 
 def capture(file: Path) -> None:
-    """Read a trial's capture."""
     read_packets(file, PORT, SNAPLEN_BYTES)
 
 
@@ -153,7 +147,6 @@ def page_bytes(file: Path) -> None:
 
 
 def trace(file: Path) -> None:
-    """Read a trial's trace."""
     read_events(file, DRAFT / "formats")
 
 
@@ -191,7 +184,6 @@ def own_qlog(file: Path) -> None:
 
 
 def kernel_log(file: Path) -> None:
-    """Read what a trial's kernel printed."""
     printed(file)
 
 
@@ -202,7 +194,6 @@ def submission(file: Path) -> None:
 
 
 def notebook(file: Path) -> None:
-    """Read the answers of a student's notebook."""
     answers({NOTEBOOK: file.read_bytes()})
 
 
@@ -226,12 +217,10 @@ def case(file: Path) -> None:
 
 
 def bounds(file: Path) -> None:
-    """Read the bounds of a search."""
     load_bounds(str(file))
 
 
 def find(file: Path) -> None:
-    """Read what a search found."""
     whole_find("search", file)
 
 
@@ -241,14 +230,12 @@ def numbers(file: Path) -> None:
 
 
 def quic_server(file: Path) -> None:
-    """Read a QUIC server's log into tables."""
     read, clock = read_server(file), Clock(0, 1280)
     for table in (clock.ack_table, clock.bin_table, clock.exit_table, clock.loss_table):
         table(read)
 
 
 def quic_client(file: Path) -> None:
-    """Read a QUIC client's log."""
     Received(read_client(file))
 
 

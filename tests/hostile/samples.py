@@ -48,7 +48,6 @@ def documents(reads: str) -> list[Any]:
 
 
 def contents(reads: str) -> list[bytes]:
-    """Return samples of a kind as bytes."""
     if reads in DOCUMENTS:
         return [json.dumps(one).encode() for one in documents(reads)] + _texts(reads)
     return CONTENTS[reads]()

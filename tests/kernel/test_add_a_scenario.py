@@ -10,7 +10,8 @@ from lab_papers.index.write import write_index
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
-from tests.command import lab, refused, scenario_file
+from tests.brief import put
+from tests.command import lab, lab_ok, refused, scenario_file
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +24,9 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory, added: Path, kernel: Kernel) -> Path:
-    """Results with one run of the added scenario."""
     assert kernel
     folder = tmp_path_factory.mktemp("results")
-    done = lab(folder, "run", "mine", LAB_SCENARIOS=str(added))
-    assert done.returncode == 0, done.stdout + done.stderr
+    lab_ok(folder, "run", "mine", LAB_SCENARIOS=str(added))
     return folder
 
 
@@ -104,16 +103,12 @@ topology:
 def test_one_file_adds_a_topology_from_check_to_page(tmp_path: Path, kernel: Kernel, world: Image) -> None:
     assert kernel.linux.exists()
     assert world.root.exists()
-    file = tmp_path / "topologies/three-hops/three-hops.clab.yml"
-    file.parent.mkdir(parents=True)
-    file.write_text(THREE_HOPS)
+    put(tmp_path / "topologies/three-hops/three-hops.clab.yml", THREE_HOPS)
     results, mine = tmp_path / "results", {"LAB_TOPOLOGIES": str(tmp_path / "topologies")}
-    checked = lab(results, "check", **mine)
-    assert checked.returncode == 0, checked.stderr
+    lab_ok(results, "check", **mine)
     assert "three-hops" in lab(results, "list", **mine).stdout
     scenario = scenario_file(tmp_path, topology="three-hops", profile="wired-clean", trials=1)
-    done = lab(results, "run", str(scenario), **mine)
-    assert done.returncode == 0, done.stdout + done.stderr
+    lab_ok(results, "run", str(scenario), **mine)
     (trial,) = Run(results / "mine/latest").trials
     assert trial.valid, trial.meta["certificate"]
     assert "three-hops" in (results / "mine/latest/report.html").read_text()
@@ -139,7 +134,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_shows_only_in_the_kernel_is_refused_in_one_line(
+def test_what_only_the_kernel_shows_is_refused_in_a_line(
     tmp_path: Path, kernel: Kernel, world: Image, fault: str
 ) -> None:
     assert kernel.linux.exists()

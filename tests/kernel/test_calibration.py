@@ -53,7 +53,6 @@ def measured(request: pytest.FixtureRequest, bench: Bench) -> tuple[Known, Trial
 
 
 def arrivals(trial: Trial) -> pl.DataFrame:
-    """Data segments as the client got them."""
     return trial.packets.filter(pl.col("to_client") & (pl.col("flow") == 1) & (pl.col("len_bytes") > 0))
 
 
@@ -79,9 +78,7 @@ def test_each_packet_takes_the_delay_requested_and_the_handshake_the_round_trip(
     assert rtts_ms == [pytest.approx(known.down_ms + known.up_ms, abs=DELAY_TOLERANCE_MS)] * 2
 
 
-def test_nothing_is_reordered_or_lost_and_the_certificate_has_the_same_tolerances(
-    measured: tuple[Known, Trial],
-) -> None:
+def test_nothing_is_reordered_or_lost_and_a_certificate_has_the_same_tolerances(measured: tuple[Known, Trial]) -> None:
     _, trial = measured
     assert (arrivals(trial)["seq_bytes"].diff().drop_nulls() > 0).all()
     assert (trial.acks["snd_una_bytes"].diff().drop_nulls() >= 0).all()

@@ -21,7 +21,8 @@ from lab.runs.pool import attempt
 from lab.runs.trial import Job
 from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
-from tests.command import lab, press_ctrl_c, running_on, scenario_file, start_two_trials, wait_for
+from tests.brief import put
+from tests.command import lab, lab_ok, press_ctrl_c, running_on, scenario_file, start_two_trials, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 
 
@@ -108,8 +109,7 @@ def without_dask(tmp_path: Path) -> dict[str, str]:
     """Return an environment in which dask cannot be imported."""
     hidden = tmp_path / "hidden"
     for name in ("dask", "distributed"):
-        (hidden / name).mkdir(parents=True)
-        (hidden / name / "__init__.py").write_text(f"raise ModuleNotFoundError('No module named {name}')")
+        put(hidden / name / "__init__.py", f"raise ModuleNotFoundError('No module named {name}')")
     return {"PYTHONPATH": str(hidden)}
 
 
@@ -138,10 +138,8 @@ def digests(run: Run) -> dict[str, str]:
 @pytest.mark.usefixtures("kernel")
 def test_results_are_the_same_bit_for_bit_whatever_ran_where(tmp_path: Path, elsewhere: str) -> None:
     file = str(scenario_file(tmp_path, duration_s=1))
-    here = lab(tmp_path / "here", "run", file, "--jobs", "1")
-    assert here.returncode == 0, here.stderr
-    there = lab(tmp_path / "there", "run", file, "--scheduler", elsewhere, "--no-pcap")
-    assert there.returncode == 0, there.stderr
+    lab_ok(tmp_path / "here", "run", file, "--jobs", "1")
+    lab_ok(tmp_path / "there", "run", file, "--scheduler", elsewhere, "--no-pcap")
     own, other = (digests(Run(tmp_path / where / "mine" / "latest")) for where in ("here", "there"))
     of_capture = ("/client.pcapng.zst", f"/{SUMS}", ".seal")  # the last two are about the capture, too
     captured = [name for name in own if name.endswith(of_capture)]

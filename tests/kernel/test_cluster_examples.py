@@ -14,7 +14,8 @@ from lab.base.paths import REPO
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from tests.command import lab
+from tests.brief import put
+from tests.command import lab_ok
 from tests.kernel.test_experiment import LINK
 from tests.own_cache import cache_with
 
@@ -35,8 +36,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> Path:
     assert kernel
     folder = tmp_path_factory.mktemp("alone")
     (folder / "mine.yml").write_text(LINK)
-    done = lab(folder / "results", *running(folder))
-    assert done.returncode == 0, done.stdout + done.stderr
+    lab_ok(folder / "results", *running(folder))
     return folder
 
 
@@ -65,8 +65,7 @@ def test_gnu_parallel_runs_shards_on_two_machines(alone: Path, tmp_path: Path, k
     for number in (1, 2):
         (tmp_path / f"machine{number}").mkdir()
         cache_with(kernel, tmp_path / f"machine{number}" / "cache")
-    machine = tmp_path / "lab"
-    machine.write_text(MACHINE.format(folder=tmp_path, lab=REPO / "scripts" / "lab"))
+    machine = put(tmp_path / "lab", MACHINE.format(folder=tmp_path, lab=REPO / "scripts" / "lab"))
     machine.chmod(0o755)
     words = [str(EXAMPLES / "parallel.sh"), "4", *running(alone)]
     ran(words, tmp_path, LAB=str(machine), LAB_RESULTS=str(tmp_path / "results"))
@@ -81,8 +80,7 @@ def test_a_slurm_array_runs_shards(alone: Path, tmp_path: Path) -> None:
     ran(words, REPO, LAB_OUT=str(tmp_path / "parts"))
     parts = sorted(tmp_path.glob("parts/*"))
     assert len(parts) == 4
-    done = lab(tmp_path / "results", "merge", *map(str, parts))
-    assert done.returncode == 0, done.stderr
+    lab_ok(tmp_path / "results", "merge", *map(str, parts))
     require_same(tmp_path / "results", alone)
 
 
@@ -96,12 +94,9 @@ def test_a_slurm_array_runs_shards(alone: Path, tmp_path: Path) -> None:
         ("0 15 16", "", "slurm.sbatch: array=0-15: must be 1-N, or LAB_SHARDS=N must be given"),
     ],
 )
-def test_a_job_of_an_array_that_goes_on_alone_runs_its_own_shard(
-    tmp_path: Path, array: str, shards: str, found: str
-) -> None:
+def test_a_job_of_an_array_that_goes_on_runs_its_shard(tmp_path: Path, array: str, shards: str, found: str) -> None:
     """Slurm counts the jobs of the array that was submitted: of --array=3 one."""
-    (tmp_path / "scripts").mkdir()
-    (tmp_path / "scripts" / "lab").write_text('#!/bin/sh\necho "$@"\n')
+    put(tmp_path / "scripts" / "lab", '#!/bin/sh\necho "$@"\n')
     (tmp_path / "scripts" / "lab").chmod(0o755)
     names = ("SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT")
     slurm = dict(zip(names, array.split(), strict=True)) | {"SLURM_ARRAY_TASK_ID": "3", "LAB_SHARDS": shards}

@@ -20,7 +20,8 @@ from lab.runs.one_boot import at_once
 from lab.runs.options import RunOptions
 from lab.schema.cca import load_ccas
 from lab.tables.stored_run import Run
-from tests.command import Done, lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
+from tests.brief import put
+from tests.command import Done, lab, lab_ok, press_ctrl_c, refused, running_on, start, status_of, wait_for
 from tests.conftest import Bench
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -109,25 +110,21 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
 
 
 def test_a_comparison_without_any_result_has_a_page_and_status_1(tmp_path: Path) -> None:
-    file = tmp_path / "lossy.yml"
-    file.write_text("extends: wired-clean\ntitle: lossy\nrecorded: []\nassumed: []\ndown: {loss_pct: 99}\n")
-    done = lab(
-        tmp_path / "results", "compare", "--cca", "cubic,bbr", "--links", str(file), "--quick", "--duration", "1"
+    file = put(
+        tmp_path / "lossy.yml", "extends: wired-clean\ntitle: lossy\nrecorded: []\nassumed: []\ndown: {loss_pct: 99}\n"
     )
+    done = lab(tmp_path / "results", "compare", "--cca", "cubic,bbr", "--links", str(file), "--quick", "--duration=1")
     assert (done.returncode, done.stderr) == (1, "")
     assert "\nlossy: no result.\n" in done.stdout
     assert (folder_of(tmp_path / "results") / "compare.html").exists()
 
 
-def test_trials_of_an_earlier_one_are_used_again_and_come_out_the_same(
-    compared: tuple[Path, Done], tmp_path: Path
-) -> None:
+def test_trials_of_an_earlier_one_are_used_and_come_out_the_same(compared: tuple[Path, Done], tmp_path: Path) -> None:
     """Another rival takes part: what the other two did is stored already."""
     results = tmp_path / "results"
     shutil.copytree(compared[0], results, symlinks=True)
     options = ("compare", "--cca", "search,cubic,reno", "--links", "wired", "--trials", "1", "--duration", "2")
-    done = lab(results, *options)
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(results, *options)
     assert "compare-wired: 1 trial run" in done.stdout
     newest = max((results / "comparisons").glob("[0-9]*"))
     assert "2 trials are of earlier comparisons" in (newest / "compare.html").read_text()
@@ -158,8 +155,7 @@ def test_a_killed_one_goes_on_to_the_same_results(killed: Path, tmp_path: Path, 
     results = tmp_path / "results"
     shutil.copytree(killed, results, symlinks=True)
     before = {file: file.stat().st_mtime_ns for file in results.glob("compare-*/*/trials/[!.]*/trial.json")}
-    done = lab(results, *OPTIONS, "--resume")
-    assert done.returncode == 0, done.stderr
+    lab_ok(results, *OPTIONS, "--resume")
     assert {file: file.stat().st_mtime_ns for file in before} == before
     whole, resumed = (
         json.dumps(sorted(map(tuple, (row.items() for row in rows(folder_of(each) / "trials.csv")))))
@@ -217,8 +213,7 @@ def test_ctrl_c_names_the_command_that_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_budget_that_is_used_up_ends_the_trials_and_says_so(tmp_path: Path) -> None:
-    done = lab(tmp_path / "results", *OPTIONS, "--budget-minutes", "0.001", "--jobs", "1")
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(tmp_path / "results", *OPTIONS, "--budget-minutes", "0.001", "--jobs", "1")
     resumed = again("--budget-minutes", "0.001", "--jobs", "1")
     assert f"the budget of 0.001 min is used: '{resumed}' goes on in " in " ".join(done.stdout.split())
     stored = list((tmp_path / "results").glob("compare-*/*/trials/[!.]*/trial.json"))

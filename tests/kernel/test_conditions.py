@@ -13,7 +13,8 @@ from lab.base import paths, sandbox_mode
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from tests.command import ENOUGH_S, lab, scenario_file, start
+from tests.brief import put
+from tests.command import ENOUGH_S, lab_ok, scenario_file, start
 from tests.hostile.escapes import ordinary
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
@@ -25,8 +26,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> Trial:
     """The trial as it always is."""
     assert kernel
     folder = tmp_path_factory.mktemp("usual")
-    done = lab(folder / "results", "run", str(scenario_file(folder, trials=1)), "--jobs", "1")
-    assert done.returncode == 0, done.stderr
+    lab_ok(folder / "results", "run", str(scenario_file(folder, trials=1)), "--jobs", "1")
     return only_trial(folder / "results")
 
 
@@ -78,8 +78,7 @@ def test_two_runs_of_one_scenario_at_once_do_not_disturb_each_other(tmp_path: Pa
 
 @pytest.mark.skipif(not FAKETIME.exists(), reason="faketime is not installed")
 def test_a_clock_that_jumps_changes_no_packet(tmp_path: Path, expected: Trial) -> None:
-    jump = tmp_path / "jump"
-    jump.write_text(JUMPS[0])
+    jump = put(tmp_path / "jump", JUMPS[0])
     faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(jump), "FAKETIME_CACHE_DURATION": "1"}
     process = start(
         tmp_path / "results",

@@ -25,6 +25,7 @@ from lab.base import landlock, paths, sandbox, sandbox_mode, seccomp, system_cal
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.runs.trial import prepare
+from tests.brief import folder_at, put
 from tests.command import ENOUGH_S, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.guest import escapes as guest_escapes
@@ -94,9 +95,7 @@ def not_listed(mode: str) -> dict[str, Probe]:
 
 
 def with_arguments(probes: Mapping[str, tuple[str | int, ...]]) -> dict[str, Probe]:
-    return {
-        name: (number_of(str(call)), *(int(each) for each in arguments)) for name, (call, *arguments) in probes.items()
-    }
+    return {name: (number_of(str(call)), *map(int, arguments)) for name, (call, *arguments) in probes.items()}
 
 
 def all_probes(mode: str) -> dict[str, Probe]:
@@ -105,7 +104,6 @@ def all_probes(mode: str) -> dict[str, Probe]:
 
 
 def escape(folder: Path, kernel: Kernel, probes: dict[str, Probe]) -> OwnModule:
-    """Build the module with its probes."""
     shutil.copy(HERE / "escape.c", folder)
     rows = [f"\t{{ {{ {', '.join(map(str, (*probe, *NO_ARGUMENTS)[:7]))} }} }},\n" for probe in probes.values()]
     (folder / "probes.h").write_text("".join(rows))
@@ -179,8 +177,7 @@ def test_no_other_entry_of_system_calls_is_open(
 def test_a_module_opens_nothing_of_the_host_to_write(
     tmp_path: Path, kernel: Kernel, world: Image, plain: OwnModule, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    canary = tmp_path / "canary"
-    canary.write_text("of the host")
+    canary = put(tmp_path / "canary", "of the host")
     program, code = world.root / "usr/bin/python3", paths.LAB / "__init__.py"
     files = [canary, program, code, kernel.linux, "/lab/linux", "/usr/bin/python3", "/etc/passwd", "/escaped"]
     devices = ["/dev/shm/escaped", "/dev/mem", "/dev/kmsg", "/dev/fuse", "/dev/kvm", "/sys/fs/cgroup/cgroup.procs"]
@@ -308,9 +305,7 @@ KNOWN = {*sandbox.ENVIRONMENT, *guest_tree.ENVIRONMENT, "PWD", "LAB_SANDBOX"}  #
 
 @pytest.mark.attack("a module uses what the command that started it had open, or in its environment")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
-def test_a_kernel_inherits_no_open_file_and_no_variable(
-    tmp_path: Path, kernel: Kernel, plain: OwnModule, mode: str
-) -> None:
+def test_a_kernel_inherits_no_file_and_no_variable(tmp_path: Path, kernel: Kernel, plain: OwnModule, mode: str) -> None:
     assert kernel
     canary, folder = tmp_path / "canary", tmp_path / "run"
     canary.write_text("of the host")
@@ -319,9 +314,7 @@ def test_a_kernel_inherits_no_open_file_and_no_variable(
         try:
             wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays")
             kernels = [pid for pid in left_on(folder) if Path(f"/proc/{pid}/comm").read_text() == "linux\n"]
-            files = {
-                each.stat().st_ino for pid in kernels for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists()
-            }
+            files = {one.stat().st_ino for pid in kernels for one in Path(f"/proc/{pid}/fd").iterdir() if one.exists()}
             variables = [Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for pid in kernels]
         finally:
             process.terminate()
@@ -363,13 +356,11 @@ TRY = 'try() { if (eval "$1") >/dev/null 2>&1; then echo "done: $1"; else echo "
 def test_no_link_that_a_guest_makes_is_followed_on_the_host(
     tmp_path: Path, bench: Bench, kernel: Kernel, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    canary = tmp_path / "canary"
-    canary.write_text("of the host")
+    canary = put(tmp_path / "canary", "of the host")
     os.utime(canary, (1, 1))
     tmp_path.chmod(0o755)
     before = canary.stat()
-    folder = bench.folder / f"swapped-{mode}"
-    folder.mkdir()
+    folder = folder_at(bench.folder / f"swapped-{mode}")
     monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
     plan = prepare(bench.job(experiment_on(SMALL, "cubic", duration_s=1), "cubic", folder.name), folder)
     lines = [TRY, *SWAPPED.format(folder=tmp_path).strip().splitlines()]

@@ -15,7 +15,7 @@ from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
-from tests.command import lab, scenario_file
+from tests.command import lab_ok, scenario_file
 from tests.whole.test_profiles import blocks
 
 PUBLIC = ["cca", "heuristic", "trials", "valid", "early_pct", "chokepoint_pct", "late_pct"]
@@ -30,8 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> tuple[P
     assert kernel
     folder = tmp_path_factory.mktemp("experiment")
     scenario = scenario_file(folder, profile=PROFILE, ccas=["cubic", "cubic_plain"], trials=1, duration_s=SECONDS)
-    done = lab(folder / "results", "run", str(scenario))
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = lab_ok(folder / "results", "run", str(scenario))
     return folder / "results", done.stdout
 
 
@@ -116,8 +115,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> tuple[Pat
     folder = tmp_path_factory.mktemp("tried")
     (folder / "mine.yml").write_text(LINK)
     options = ["--profile", str(folder / "mine.yml"), "--cca", "cubic,search", "--trials", "1", "--duration", "2"]
-    done = lab(folder / "results", "run", *options)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = lab_ok(folder / "results", "run", *options)
     return folder / "results", done.stdout
 
 
@@ -131,8 +129,7 @@ def test_the_run_is_stored_under_the_name_of_the_profile_with_its_pages(tried: t
     page = (results / "try-mine" / "latest" / "report.html").read_text()
     assert "When do cubic, search leave slow start on link mine?" in page
     assert (results / "try-mine" / "latest" / "summary.csv").exists()
-    done = lab(tried[0], "page")
-    assert done.returncode == 0, done.stderr
+    lab_ok(tried[0], "page")
     assert "try-mine" in (tried[0] / "index.html").read_text()
 
 

@@ -71,9 +71,7 @@ def test_the_growth_that_counts_is_an_eighth_of_4_to_16_ms(library: Path, before
     assert at_round_ends(library, before_ms, enough_ms - 0.001)[-1] == SLOW_START
 
 
-def test_css_ends_after_five_rounds_or_below_its_baseline_and_begins_again_also_where_numbers_wrap(
-    library: Path,
-) -> None:
+def test_css_ends_after_five_rounds_or_below_its_baseline_and_begins_again_where_numbers_wrap(library: Path) -> None:
     assert at_round_ends(library, 100, 130, 130, 130, 130, 130) == [SLOW_START, CSS, CSS, CSS, CSS, EXIT]
     assert at_round_ends(library, 100, 130, 129, 129)[2:] == [SLOW_START, SLOW_START]
     assert at_round_ends(library, 100, 130, 130)[2] == CSS

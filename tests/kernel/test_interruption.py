@@ -14,7 +14,7 @@ from lab.images.image import Image
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES
 from tests import command
-from tests.command import lab, press_ctrl_c, refused, running_on, scenario_file, status_of, wait_for
+from tests.command import lab, lab_ok, press_ctrl_c, refused, running_on, scenario_file, status_of, wait_for
 
 SOON_S = command.ENOUGH_S  # patience, on a busy machine too: no measure of speed
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -72,8 +72,7 @@ def unfinished(interrupted: tuple[Path, int, str, list[str]], tmp_path: Path) ->
 def test_resume_runs_the_missing_trials_only(unfinished: Path, tmp_path: Path) -> None:
     stored = next(unfinished.glob("mine/*/trials/c*/trial.json"))
     before = stored.stat().st_mtime_ns
-    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
     assert "1/1 trials" in done.stdout
     assert stored.stat().st_mtime_ns == before
     run = Run(unfinished / "mine" / "latest")
@@ -86,8 +85,7 @@ def test_resume_runs_a_trial_that_was_cut_again(unfinished: Path, tmp_path: Path
     cut = next(unfinished.glob(f"mine/*/trials/c*-001/{file}"))
     before = cut.read_bytes()
     cut.write_bytes(before[:left_bytes])
-    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
     assert "2/2 trials" in done.stdout
     assert cut.read_bytes() == before
     assert len(Run(unfinished / "mine" / "latest").trials) == 2
@@ -95,8 +93,7 @@ def test_resume_runs_a_trial_that_was_cut_again(unfinished: Path, tmp_path: Path
 
 @pytest.mark.parametrize("file", ["trial.json", "packets.parquet", "client.pcapng.zst"])
 def test_resume_runs_a_damaged_trial_of_a_complete_run_again(unfinished: Path, tmp_path: Path, file: str) -> None:
-    whole = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
-    assert whole.returncode == 0, whole.stderr
+    lab_ok(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
     damaged = unfinished / "mine" / "latest" / "trials" / "cubic_plain-002" / file
     before, summary = damaged.read_bytes(), (unfinished / "mine" / "latest" / "summary.csv").read_bytes()
     flipped = bytearray(before)
@@ -104,8 +101,7 @@ def test_resume_runs_a_damaged_trial_of_a_complete_run_again(unfinished: Path, t
     damaged.write_bytes(flipped)
     line = f"{damaged.resolve()}: sha256="
     assert refused(lab(unfinished, "report", str(damaged.resolve().parents[2]))).startswith(line)
-    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
     assert "1/1 trials" in done.stdout
     assert (damaged.read_bytes(), (unfinished / "mine" / "latest" / "summary.csv").read_bytes()) == (before, summary)
 

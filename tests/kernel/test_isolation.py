@@ -21,6 +21,7 @@ from lab.runs.pool import Result, attempt
 from lab.runs.trial import prepare, store
 from lab.tables.digests import write_digests
 from lab.tables.stored_trial import Trial
+from tests.brief import folder_at, put
 from tests.command import scenario_file, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 
@@ -43,8 +44,7 @@ try 'mknod /tmp/host/lab/disk b 8 0'
 @pytest.fixture(scope="module")
 def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
     """A trial whose topology's own lines try to get out, as the guest's root."""
-    folder = bench.folder / "escape"
-    folder.mkdir()
+    folder = folder_at(bench.folder / "escape")
     experiment = experiment_on(SMALL, "cubic", duration_s=1)
     plan = prepare(bench.job(experiment, "cubic", "escape"), folder)
     plan["topology"]["nodes"]["server"]["exec"] += ESCAPES.replace("{home}", str(paths.REPO)).strip().splitlines()
@@ -156,9 +156,7 @@ CLOCK_STEP_US = 3.0  # reading the time costs a virtual kernel 0.256 us, and wit
 def test_until_the_exit_the_preload_changes_no_packet(both: tuple[Trial, Trial]) -> None:
     exit_s = [float(trial.exits["t_s"][0]) for trial in both]
     assert exit_s[0] == pytest.approx(exit_s[1], abs=CLOCK_STEP_US / 1e6)
-    with_, without = (
-        trial.packets.filter((pl.col("flow") == 1) & (pl.col("t_s") < exit_s[0] - 2e-6)) for trial in both
-    )
+    with_, without = (one.packets.filter((pl.col("flow") == 1) & (pl.col("t_s") < exit_s[0] - 2e-6)) for one in both)
     same = ["to_client", "seq_bytes", "ack_bytes", "len_bytes", "flags", "sack_edges"]
     assert with_.select(same).equals(without.select(same))
     assert (with_["t_s"] - without["t_s"]).abs().max() < CLOCK_STEP_US / 1e6  # type: ignore[operator]
@@ -181,9 +179,7 @@ HELD = "held by the host alone"
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    file = tmp_path / "secret"
-    file.write_text(HELD)
-    return file
+    return put(tmp_path / "secret", HELD)
 
 
 def attacked(bench: Bench, name: str, *lines: str) -> tuple[Result, Path]:

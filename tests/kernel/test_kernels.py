@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernels that users have each run a trial exactly, and the bench reports where HyStart leaves on each."""
+"""The kernels that users have each run a trial exactly, and the images hold what the lab needs, at pinned versions."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from bench.kernels import EARLIER, ITS_OWN, LINKS, cubic_exits, shown
+from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -58,3 +59,31 @@ def test_on_every_kernel_a_sender_leaves_for_the_same_cause_and_a_trial_twice_is
 def test_what_is_no_kernel_is_refused(world: Image) -> None:
     assert world
     assert shown([]) == "nothing was run"
+
+
+TOOLS = {"ip", "tc", "iperf3", "tshark", "dumpcap", "ethtool", "modprobe", "sysctl", "nstat", "python3", "mount"}
+
+
+def test_the_world_holds_each_package_at_its_pinned_version_and_every_tool(world: Image) -> None:
+    found = {file.name for folder in ("bin", "sbin") for file in (world.root / "usr" / folder).iterdir()}
+    assert found >= TOOLS
+    pins = image.locked("world")
+    assert set(image.listed("world")) <= set(world.versions)
+    assert set(pins) == set(world.versions)
+    for package, drift in world.drifted.items():
+        assert drift == f"{pins[package]} -> {world.versions[package]}"
+    assert all(world.versions[package] == pins[package] for package in set(pins) - set(world.drifted))
+    major, minor = world.versions["iperf3"].split("-")[0].split(".")[:2]
+    assert (int(major), int(minor.split("+")[0])) >= (3, 18)
+    for point in image.MOUNT_POINTS:
+        assert (world.root / point).is_dir()
+    assert not list((world.root / "trial").iterdir())
+
+
+def test_another_package_list_and_another_pin_are_other_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = image.digest("world")
+    monkeypatch.setattr(image, "listed", lambda name: [f"{name}-package"])
+    assert image.digest("world") != before
+    before = image.digest("world")
+    monkeypatch.setattr(image, "locked", lambda _name: {"iperf3": "9.9"})
+    assert image.digest("world") != before

@@ -83,9 +83,7 @@ def test_it_delays_as_netem_does_where_nothing_changes(bench: Bench) -> None:
         (4, [130] * 4 + [138] * 4 + [146] * 4 + [154] * 4 + [162] * 4 + [170] * 4 + [178] * 4 + [186] * 4 + [194] * 3),
     ],
 )
-def test_an_idle_line_delivers_at_once_then_a_frame_a_period(
-    bench: Bench, frame_pkts: int, asked_ms: list[int]
-) -> None:
+def test_an_idle_line_delivers_at_once_then_one_a_period(bench: Bench, frame_pkts: int, asked_ms: list[int]) -> None:
     spec = DELAY_LINE | {"frame_us": 8_000, "frame_pkts": frame_pkts}
     link = cross(bench, f"frames-{frame_pkts}", spec, BURSTS, 1.0)
     assert link.packets["received_s"].to_numpy() == pytest.approx(np.array(asked_ms) / 1e3, abs=SLACK_S)

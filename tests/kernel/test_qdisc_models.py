@@ -84,9 +84,7 @@ def test_a_link_saves_nothing_while_only_a_held_packet_waits(bench: Bench) -> No
 
 
 @pytest.mark.parametrize("hold_pkts", [2, 50])
-def test_a_held_packet_has_its_place_of_the_buffer_and_only_queued_ones_overtake_it(
-    bench: Bench, hold_pkts: int
-) -> None:
+def test_a_held_packet_has_a_place_in_the_buffer_and_only_queued_ones_pass_it(bench: Bench, hold_pkts: int) -> None:
     full = DISTURB | {"limit_bytes": 10 * FULL_BYTES, "hold_every_pkts": 9, "hold_pkts": hold_pkts}
     link = fill(bench, f"held-{hold_pkts}", full, 60, FULL_BYTES)
     counts = link.record["statistics"]["disturb"]

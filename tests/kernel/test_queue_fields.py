@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever a profile's queue may have, the kernel makes as it is stated; what it cannot is refused when it is read."""
+"""Whatever a profile's queue may have, the kernel makes as it is stated, in bytes or packets, or it is refused."""
 
 import math
 from collections.abc import Iterator
@@ -11,10 +11,14 @@ import pytest
 from pydantic import ValidationError
 
 from lab.backends import boot
+from lab.judge.outcome import outcome
 from lab.links.queue import MODELS, Bottleneck
 from lab.node.qdiscs import kinds
 from lab.node.qdiscs.qdisc_kind import Field
+from lab.runs.experiment import Experiment
+from lab.tables.stored_trial import Trial
 from tests.conftest import Bench
+from tests.exact_links import over
 from tests.guest import qdiscs as guest_qdiscs
 from tests.kernel.test_qdisc_replay import LINK
 from tests.link_bench import Spec
@@ -116,3 +120,39 @@ def test_a_queue_that_the_kernel_cannot_make_of_a_buffer_is_refused(
 ) -> None:
     found = MODELS[fields["kind"]].model_validate(fields).fault(buffer_bytes, frame_bytes)
     assert found is None if rule is None else (found or "").startswith(rule)
+
+
+BUFFER_BYTES = 100_000
+PATIENT = {"target_ms": 4_000}  # the queue's own law drops nothing: what is lost did not fit the buffer
+
+
+def behind(queue: dict[str, Any], mtu_bytes: int = 1500) -> Experiment:
+    """Return an experiment over a queue whose wires carry packets of this size."""
+    down = {"rate_mbps": 20, "delay_ms": 20, "buffer_bytes": BUFFER_BYTES, "queue": queue}
+    return over(down, {"delay_ms": 20}, mtu_bytes=mtu_bytes)
+
+
+@pytest.mark.parametrize(
+    ("mtu_bytes", "queue"),
+    [
+        (9000, {"kind": "bfifo"}),
+        (1500, {"kind": "pfifo"}),
+        (9000, {"kind": "pfifo"}),
+        (576, {"kind": "codel"} | PATIENT),
+        (1500, {"kind": "pie"} | PATIENT),
+        (9000, {"kind": "pie"} | PATIENT),
+        (1500, {"kind": "pie", "limit_pkts": 40} | PATIENT),
+    ],
+    ids=str,
+)
+def test_a_full_queue_holds_the_bytes_that_its_trial_states_and_none_more(
+    bench: Bench, mtu_bytes: int, queue: dict[str, Any]
+) -> None:
+    trial: Trial = bench.run(behind(queue, mtu_bytes), "cubic_plain", f"{mtu_bytes}-{queue['kind']}-{len(queue)}")
+    assert trial.valid, trial.meta["certificate"]
+    held_bytes = trial.meta["buffer_bytes"]
+    full_pkts = queue.get("limit_pkts", BUFFER_BYTES // (mtu_bytes + 14))
+    assert held_bytes == (BUFFER_BYTES if queue["kind"] == "bfifo" else full_pkts * (mtu_bytes + 14))
+    assert held_bytes - 2 * (mtu_bytes + 14) < trial.qdisc["backlog_bytes"].max() <= held_bytes  # type: ignore[operator]
+    assert trial.qdisc["drops_pkts"].max() > 0  # type: ignore[operator]
+    assert all(row["loss_agrees"] for row in outcome(trial))

@@ -107,9 +107,7 @@ def test_a_roll_back_counts_bytes_and_not_scaled_units(search_library: Path) -> 
 
 @every_version
 @pytest.mark.parametrize("on_exit", [1, 2])
-def test_no_exit_goes_below_the_least_window_or_above_the_present(
-    search_library: Path, name: str, on_exit: int
-) -> None:
+def test_no_exit_goes_below_the_least_window_or_above_its_own(search_library: Path, name: str, on_exit: int) -> None:
     """2.5: the roll-back had no floor, and wrapped; 2.0 and 3.0 kept cwnd where it would have."""
     params = known(search_library, name).params.__class__(on_exit=on_exit)
     row = decide_as(search_library, name, one_ack_a_bin([10 * MSS] * 30), on_exit=min(on_exit, 1))[-1]

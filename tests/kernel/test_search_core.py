@@ -20,9 +20,6 @@ def grown(library: Path, gap: slice) -> Bins:
     return decide(library, slow_start(10_000, rounds=14, spacing=0.05).without(gap))
 
 
-# ---- while the path has room
-
-
 @UNHURRIED
 @given(
     rtt_us=st.integers(2_000, 2_000_000),
@@ -48,9 +45,6 @@ def test_never_exits_while_rounds_of_any_kind_double(search_library: Path, rtt_u
     rtts = np.full(len(times), rtt_us, dtype=np.int32)
     acks = Acks(times.astype(np.uint64), rtts, np.cumsum(sizes).astype(np.uint64))
     assert EXIT not in decide(search_library, acks)["verdict"]
-
-
-# ---- when the path is full
 
 
 def window_bytes(end: float, window: float, capacity: float) -> float:
@@ -87,9 +81,6 @@ def test_exits_2_to_3_rtts_after_a_plateau(search_library: Path, rtt_us: int, ca
     bins = decide(search_library, acks, stop_at_exit=True)
     assert bins["verdict"][-1] == EXIT
     assert 2 < acks.t_us[bins["ack"][-1]] / rtt_us - capacity < 3
-
-
-# ---- units, clocks and counters do not matter
 
 
 @UNHURRIED
@@ -130,9 +121,6 @@ def test_a_wrap_of_clock_and_byte_count_in_mid_flow_changes_nothing(search_libra
         delivered_bytes=acks.delivered_bytes + np.uint64(wrap - int(acks.delivered_bytes[middle])),
     )
     assert (decide(search_library, acks)[DECISION] == decide(search_library, moved)[DECISION]).all()
-
-
-# ---- gaps and resets
 
 
 @pytest.mark.parametrize("gap_bins", [1, 5, 10, 26, 1000])

@@ -17,10 +17,13 @@ from lab.runs.plan import MSS_BYTES
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.stored_trial import Trial
 from lab.tables.trace import Events
+from tests.brief import present
+from tests.command import lab_ok
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import bdp_pkts, deep
 from tests.guest import search as guest_search
 from tests.guest.search import Case, Exit
+from tests.own_modules import hook, source, written
 from tests.search_acks import PUBLISHED, VERSIONS
 from tests.search_trials import ACK, plan_of, run, sender
 from tests.stress import Guest, link
@@ -130,10 +133,9 @@ def test_it_exits_between_one_and_three_round_trips_after_the_plateau(
 ) -> None:
     experiment = experiment_on(deep(rate_mbps, rtt_ms), version, duration_s=DURATION_S)
     trial = bench.run(experiment, version, f"plateau-{rate_mbps:.0f}")
-    plateau_s = capacity_s(trial.qdisc, trial.link)
+    plateau_s = present(capacity_s(trial.qdisc, trial.link))
     exit_ = trial.exits.row(0, named=True)
     assert trial.valid
-    assert plateau_s is not None
     assert exit_["cause"] == "search"
     assert 1 < round_trips(trial, plateau_s + rtt_ms / 1e3, exit_["t_s"]) < 3
 
@@ -149,9 +151,7 @@ def again(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_all_decide_bins_in_an_epochs_first_second_but_the_published_code(
-    again: dict[str, Again], version: str
-) -> None:
+def test_all_decide_bins_in_an_epochs_first_second_but_published_code(again: dict[str, Again], version: str) -> None:
     row = again[version]
     assert row["epoch_at_most_s"] < 1
     assert row["cwnd_pkts"] < row["ssthresh_pkts"]  # in slow start
@@ -224,13 +224,66 @@ def test_it_does_not_exit_while_the_application_is_the_limit(sipped: list[dict[s
 
 @pytest.mark.parametrize("version", MINDING)
 def test_it_exits_once_the_link_is_the_limit(sipped: list[dict[str, Exit]], version: str) -> None:
-    exit_ = sipped[list(MINDING).index(version)]["after"]
-    assert exit_ is not None
+    exit_ = present(sipped[list(MINDING).index(version)]["after"])
     assert exit_["retrans"] == 0
     assert exit_["cwnd_pkts"] > BULK_BDP_PKTS
 
 
 def test_one_that_does_not_mind_takes_the_application_for_the_link(sipped: list[dict[str, Exit]]) -> None:
-    exit_ = sipped[-1]["before"]
-    assert exit_ is not None
+    exit_ = present(sipped[-1]["before"])
     assert exit_["cwnd_pkts"] < BULK_BDP_PKTS
+
+
+OPTIONS = ("--links", "wired", "--against", "reno", "--trials", "1", "--duration", "2", "--jobs", "2")
+
+
+def from_threshold(threshold_pkts: int) -> str:
+    code = f"static void begin(struct sock *sk)\n{{\n\ttcp_sk(sk)->snd_ssthresh = {threshold_pkts};\n}}\n"
+    return source("ahead", code, init="begin")
+
+
+def at_window(window_pkts: int, then: str) -> str:
+    """Return a sender of an infinite threshold, and its rule once the window is reached."""
+    body = f"""struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_reno_cong_avoid(sk, ack, acked);
+	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && tcp_snd_cwnd(tp) >= {window_pkts}) {{
+		{then}
+	}}"""
+    return source("rule", hook(body), cong_avoid="hook")
+
+
+LEAVES = "tp->snd_ssthresh = tcp_snd_cwnd(tp);"
+MODULES = {
+    "window_100": at_window(100, LEAVES),
+    "from_100": from_threshold(100),
+    "at_50_to_100": at_window(50, "tp->snd_ssthresh = 100;"),
+    "lowered": at_window(100, f"{LEAVES}\n\t\ttcp_snd_cwnd_set(tp, 50);"),
+    "from_100000": from_threshold(100_000),
+}
+
+
+@pytest.fixture(scope="module")
+def exits(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> dict[str, dict[str, object]]:
+    assert kernel
+    folder = tmp_path_factory.mktemp("watched")
+    files = [str(written(folder, content, f"{name}.c")) for name, content in MODULES.items()]
+    lab_ok(folder / "results", "try", *files, *OPTIONS)
+    trials = next((folder / "results/compare-wired").glob("[0-9]*")) / "trials"
+    return {each.name.removesuffix("-001"): Trial(each).exits.to_dicts()[0] for each in trials.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("sender", "like"),
+    [
+        pytest.param("ahead_from_100", "rule_window_100", id="a threshold since its begin"),
+        pytest.param("rule_at_50_to_100", "rule_window_100", id="a threshold that its rule sets ahead"),
+        pytest.param("rule_lowered", "rule_window_100", id="a rule that lowers the window as it leaves"),
+        pytest.param("ahead_from_100000", "reno", id="a threshold that a loss comes before"),
+    ],
+)
+def test_slow_start_lasts_until_the_window_has_reached_the_threshold(
+    exits: dict[str, dict[str, object]], sender: str, like: str
+) -> None:
+    fields = ("t_s", "cwnd_pkts", "ssthresh_pkts", "cause")
+    assert {field: exits[sender][field] for field in fields} == {field: exits[like][field] for field in fields}

@@ -83,9 +83,6 @@ def test_a_pause_of_the_application_resets_31_as_published(search_library: Path,
     assert core_checks(search_library, "search31", acks, limited) == model_checks("search31", acks, limited)
 
 
-# ---- the comparison notices what it is for
-
-
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -100,9 +97,7 @@ def test_a_pause_of_the_application_resets_31_as_published(search_library: Path,
         ("search31", {"end_closes": 0}),
     ],
 )
-def test_another_rounding_or_a_missing_habit_is_noticed(
-    search_library: Path, name: str, changes: dict[str, int]
-) -> None:
+def test_another_rounding_or_a_lost_habit_is_noticed(search_library: Path, name: str, changes: dict[str, int]) -> None:
     streams = [one_ack_a_bin([100 + k % 7 for k in range(60)], rtt) for rtt in (100, 1100, 5300, 9200)]
     streams += [one_ack_a_bin([100] * 60), on_boundaries(), slow_start(100_000, 14, 0.0713, capacity_round=8)]
     assert any(core_checks(search_library, name, acks, **changes) != model_checks(name, acks) for acks in streams)
@@ -112,9 +107,6 @@ def on_boundaries() -> Acks:
     """An ACK exactly at each bin's end."""
     count = np.arange(60, dtype=np.uint64)
     return Acks(count * np.uint64(BIN_US), np.full(60, RTT_US, np.int32), count * count * np.uint64(100))
-
-
-# ---- habits, each in one example
 
 
 def last(library: Path, name: str, acks: Acks, **options: Any) -> Any:

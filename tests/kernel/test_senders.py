@@ -20,6 +20,7 @@ from lab.runs.trial import Job, prepare
 from lab.schema.cca import LINESTYLES, MARKERS, load_ccas, load_senders
 from lab.senders.traced import decode
 from lab.tables.stored_trial import Trial
+from tests.brief import present
 from tests.command import lab, refused
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import silent
@@ -70,8 +71,7 @@ def test_the_exit_on_record_is_the_one_that_tcp_probe_shows(bench: Bench, cca: s
     """The oracle knows the exit to within one ACK, and ssthresh where that is not below 3/4 of the window."""
     trial = trial_of(bench, cca)
     (row,) = trial.exits.to_dicts()
-    found = seen_exit(trial)
-    assert found is not None
+    found = present(seen_exit(trial))
     assert found["t_s"] - TICK_S <= row["t_s"] <= found["next_s"]
     assert row["cwnd_pkts"] - found["cwnd_pkts"] in (0, 1, 2)
     assert row["ssthresh_pkts"] <= found["ssthresh_pkts"]
@@ -82,8 +82,7 @@ def test_the_exit_on_record_is_the_one_that_tcp_probe_shows(bench: Bench, cca: s
 def test_bbrs_exit_is_known_with_the_threshold_that_tcp_probe_cannot_show(bench: Bench) -> None:
     """BBR leaves STARTUP with ssthresh at its estimate of the bandwidth-delay product: 173 segments of 1448 bytes."""
     (row,) = trial_of(bench, "bbr").exits.to_dicts()
-    found = seen_exit(trial_of(bench, "bbr"))
-    assert found is not None
+    found = present(seen_exit(trial_of(bench, "bbr")))
     assert row["ssthresh_pkts"] == pytest.approx(20e6 / 8 * 0.1 / 1448, rel=0.1)
     assert found["ssthresh_pkts"] == 3 * row["cwnd_pkts"] // 4
 

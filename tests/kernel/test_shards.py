@@ -10,7 +10,8 @@ from lab_papers.same.reference import values_of
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from tests.command import lab, refused
+from tests.brief import folder_at
+from tests.command import lab, lab_ok, refused
 from tests.kernel.test_experiment import LINK
 from tests.own_cache import cache_with
 
@@ -22,8 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> Path:
     """What the two machines left, and the merged results beside the same sweep of one machine."""
     folder = tmp_path_factory.mktemp("shards")
     for number in (1, 2):
-        machine = folder / f"machine{number}"
-        machine.mkdir()
+        machine = folder_at(folder / f"machine{number}")
         cache = cache_with(kernel, machine / "cache")
         words = ("--shard", f"{number}/2", "--out", str(machine / "out"))
         ran(machine / "results", *swept(folder), *words, LAB_CACHE=str(cache))
@@ -40,8 +40,7 @@ def swept(folder: Path) -> list[str]:
 
 
 def ran(results: Path, *words: str, **environment: str) -> str:
-    done = lab(results, *words, **environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = lab_ok(results, *words, **environment)
     return done.stdout
 
 
@@ -115,9 +114,7 @@ def test_a_comparison_over_values_in_shards_is_drawn_by_the_same_command(alone: 
     in_shards(alone, *words)
     assert all(Run(alone / "merged" / name / "latest").complete for name in COMPARED)
     printed = ran(alone / "merged", *words)
-    trials = [
-        trial for name in COMPARED for trial in (alone / "merged" / name / "latest" / "trials").glob("*/trial.json")
-    ]
+    trials = [trial for of in COMPARED for trial in (alone / "merged" / of / "latest" / "trials").glob("*/trial.json")]
     assert len(trials) == 4
     assert all(trial.stat().st_nlink > 1 for trial in trials)  # linked, not run again
     assert "sweep" in printed
@@ -126,14 +123,8 @@ def test_a_comparison_over_values_in_shards_is_drawn_by_the_same_command(alone: 
 
 
 def test_a_scenario_in_shards_is_whole_for_reproduce(alone: Path) -> None:
-    own = alone / "scenarios"
-    own.mkdir()
-    content = {
-        "question": "What?",
-        "topology": "path",
-        "profile": str(alone / "mine.yml"),
-        "ccas": ["cubic", "search"],
-    }
+    own = folder_at(alone / "scenarios")
+    content = {"question": "What?", "topology": "path", "profile": str(alone / "mine.yml"), "ccas": ["cubic", "search"]}
     (own / "small.yml").write_text(yaml.safe_dump({**content, "trials": 2, "duration_s": 1, "seed": 3}))
     (alone / "mine.yml").write_text(LINK)
     printed = in_shards(alone, "reproduce", "small", LAB_SCENARIOS=str(own))

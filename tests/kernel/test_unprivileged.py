@@ -18,7 +18,19 @@ from lab.runs.trial import prepare
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 from tests import command
-from tests.command import ENOUGH_S, Done, lab, press_ctrl_c, running_on, scenario_file, start, status_of, wait_for
+from tests.brief import folder_at
+from tests.command import (
+    ENOUGH_S,
+    Done,
+    lab,
+    lab_ok,
+    press_ctrl_c,
+    running_on,
+    scenario_file,
+    start,
+    status_of,
+    wait_for,
+)
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.kernel.test_isolation import ESCAPES
 from tests.own_cache import cache_with
@@ -35,7 +47,6 @@ rm -f /trial/up
 
 @pytest.fixture(scope="module", params=["cubic", "bbr", "search"])
 def both(request: pytest.FixtureRequest, bench: Bench) -> tuple[Trial, Trial]:
-    """The same trial in bubblewrap and without it."""
     trials = []
     for mode in sandbox_mode.MODES:
         with pytest.MonkeyPatch.context() as patch:
@@ -58,8 +69,7 @@ def test_a_trial_records_the_mode_that_it_ran_in(both: tuple[Trial, Trial]) -> N
 @pytest.fixture(scope="module")
 def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
     """A trial whose topology's own lines try to get out, as the guest's root, without bubblewrap."""
-    folder = bench.folder / "escape-unsandboxed"
-    folder.mkdir()
+    folder = folder_at(bench.folder / "escape-unsandboxed")
     plan = prepare(bench.job(experiment_on(SMALL, "cubic", duration_s=1), "cubic", "escape-unsandboxed"), folder)
     lines = (ESCAPES.replace("{home}", str(paths.REPO)).strip() + LINKED).strip().splitlines()
     plan["topology"]["nodes"]["server"]["exec"] += lines
@@ -110,11 +120,8 @@ def test_a_user_without_any_right_runs_trials_with_the_same_packets_and_is_told_
     assert run.meta["sandbox"].startswith("none")
     lines = [line for line in without_rights[1].splitlines() if line.startswith("sandbox none, since bwrap: ")]
     assert len(lines) == 1
-    done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)), LAB_SANDBOX="bubblewrap")
-    assert done.returncode == 0, done.stderr
-    (here,), (there,) = (
-        Run(results / "mine" / "latest").trials for results in (tmp_path / "results", without_rights[0])
-    )
+    lab_ok(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)), LAB_SANDBOX="bubblewrap")
+    (here,), (there,) = (Run(at / "mine" / "latest").trials for at in (tmp_path / "results", without_rights[0]))
     assert here.packets.equals(there.packets)
 
 
@@ -197,8 +204,7 @@ def test_it_builds_tests_and_compares_a_module_to_the_same_result(tmp_path: Path
     assert "smoke test passed" in printed
     assert printed.count("sandbox none, since bwrap: ") == 1
     assert list((tmp_path / "tmp").iterdir()) == []
-    with_rights = lab(tmp_path / "other", *words, LAB_SANDBOX="bubblewrap")
-    assert with_rights.returncode == 0, with_rights.stderr
+    lab_ok(tmp_path / "other", *words, LAB_SANDBOX="bubblewrap")
     assert trials_csv(tmp_path / "results") == trials_csv(tmp_path / "other")
 
 

@@ -20,7 +20,8 @@ from lab.runs.experiment import load_experiment
 from lab.runs.trial import prepare
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import Trial
-from tests.command import lab, refused, scenario_file
+from tests.brief import present
+from tests.command import lab, lab_ok, refused, scenario_file
 from tests.conftest import SMALL, Bench, experiment_on
 
 CALLS = {"kind": "requests", "count": 4, "response_bytes": 200_000, "gap_s": 1.0, "gaps": "fixed"}
@@ -132,8 +133,7 @@ def test_a_sender_that_is_not_there_is_one_line(bench: Bench) -> None:
 def test_a_whole_experiment_answers_on_its_page(tmp_path: Path) -> None:
     calls = {"kind": "requests", "count": 3, "response_bytes": 300_000}
     file = scenario_file(tmp_path, ccas=["cubic", "cubic_plain"], trials=1, duration_s=60, workload=calls)
-    done = lab(tmp_path / "results", "run", str(file), "--jobs", "1")
-    assert done.returncode == 0, done.stderr
+    lab_ok(tmp_path / "results", "run", str(file), "--jobs", "1")
     (page,) = (tmp_path / "results").glob("mine/2*/report.html")
     text = page.read_text(encoding="utf-8")
     assert "connections never left slow start." in text
@@ -175,8 +175,7 @@ def test_each_of_32_downloads_is_measured_and_the_trial_is_valid(shared: Trial) 
 
 def test_equal_senders_fill_and_share_the_link_and_agree_with_iperf3(shared: Trial) -> None:
     found = shares_of(shared)
-    index = jain(found.rates_mbps)
-    assert index is not None
+    index = present(jain(found.rates_mbps))
     assert 0.7 < index <= 1
     assert sum(found.rates_mbps) == pytest.approx(100 * SEGMENT_SHARE, rel=0.05)
     # iperf3 reads whole blocks, and counts until its own end; the trace has a row per buffer, and ends earlier.

@@ -24,6 +24,7 @@ from lab.runs.experiment import Experiment, digest
 from lab.runs.plan import draw, make_plan, mss_bytes
 from lab.runs.settings import FQ_RATIOS, pinned
 from lab.tables import downloads
+from tests.brief import put
 from tests.conftest import SMALL, experiment_on
 
 GEO = load_profile("geo-viasat", "a test")
@@ -72,9 +73,9 @@ def test_a_server_begins_within_four_ms_or_at_once_and_what_knew_no_draw_keeps_i
 
 @pytest.mark.parametrize("value", ["-1", "1001", "soon"])
 def test_a_time_that_cannot_be_is_refused(tmp_path: Path, value: str) -> None:
-    file = tmp_path / "mine.yml"
-    file.write_text(
-        f"title: mine\nextends: wired-clean\nnoise: {{server_start_ms: {value}}}\nrecorded: []\nassumed: []\n"
+    file = put(
+        tmp_path / "mine.yml",
+        f"title: mine\nextends: wired-clean\nnoise: {{server_start_ms: {value}}}\nrecorded: []\nassumed: []\n",
     )
     with pytest.raises(UserError, match=r"noise\.server_start_ms"):
         read_profile(file)

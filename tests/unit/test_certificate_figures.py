@@ -76,9 +76,7 @@ def test_a_frame_that_is_all_but_sent_keeps_no_link_busy(above_bytes: int, is_kn
 
 
 @pytest.mark.parametrize(("acks", "is_ok"), [(1, True), (0, False)])
-def test_a_download_that_is_through_before_a_second_ack_was_not_held_by_the_receive_window(
-    acks: int, is_ok: bool
-) -> None:
+def test_a_download_through_before_a_second_ack_was_not_held_by_the_receive_window(acks: int, is_ok: bool) -> None:
     plan, node, tables = parts()
     tables["acks"] = tables["acks"].head(acks)
     found = [check["ok"] for name, check in checked(plan, node, tables).items() if "receive window" in name]
@@ -121,9 +119,7 @@ def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> Non
         (0, 1, (4, 11), False),
     ],
 )
-def test_a_probe_that_a_queue_held_by_its_number_is_not_late(
-    every: int, hold: int, late: tuple[int, ...], is_ok: bool
-) -> None:
+def test_a_probe_held_by_its_number_is_not_late(every: int, hold: int, late: tuple[int, ...], is_ok: bool) -> None:
     plan, node, tables = parts()
     shape = next(shape for shape in plan["shapes"] if shape["part"] == "bottleneck")
     shape["spec"]["child"] = {"kind": "disturb", "hold_every_pkts": every, "hold_pkts": hold}

@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The class of an exit, rule by rule; and the chokepoint behind a queue that manages itself."""
+"""The class of an exit, rule by rule, behind a queue that manages itself too; and the summary of a run."""
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.base.stats import wilson_pct
+from lab.judge import digest
 from lab.judge.classify import ExitClass, by_bitrate, by_time
 from lab.judge.loss import first_mark_s
+from lab.judge.outcome import SCHEMA
+from lab.judge.rate_rule import first_reached_s
+from lab.judge.registry import rules
+from lab.judge.rule import Evidence
 from lab.judge.rules import lasting
 from lab.judge.slow_start import SlowStartExit, first_exit
-from tests.slow_start_model import FRAME_BYTES, INTERVAL_S, TARGET_S, Download, Path, download
+from lab.judge.summary import summarise
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from tests.brief import present
+from tests.slow_start_model import FRAME_BYTES, INTERVAL_S, PACKETS, TARGET_S, Download, Path, download, packet
+from tests.stored_run import store_run
 from tests.unit.test_heuristics_of_capacity import last_empty_s
 
 LEFT = SlowStartExit(t_s=10.0, cwnd_pkts=1000, rtt_ms=600.0, cause="search")
@@ -66,10 +78,8 @@ def test_by_median_throughput_a_lower_bitrate_is_early_and_a_loss_else_late(
 @given(times, times, maybe_times)
 def test_a_later_exit_is_never_in_an_earlier_class(exit_s: float, capacity_s: float, loss_s: float | None) -> None:
     order = list(ExitClass)
-    now = by_time(replace(LEFT, t_s=exit_s), capacity_s, loss_s)
-    later = by_time(replace(LEFT, t_s=exit_s + 1), capacity_s, loss_s)
-    assert now is not None
-    assert later is not None
+    now = present(by_time(replace(LEFT, t_s=exit_s), capacity_s, loss_s))
+    later = present(by_time(replace(LEFT, t_s=exit_s + 1), capacity_s, loss_s))
     assert order.index(now) <= order.index(later)
 
 
@@ -120,3 +130,107 @@ def test_the_queue_stands_and_is_first_marked_when_the_exact_model_has_it() -> N
 )
 def test_an_exit_is_judged_by_the_standing_queue_and_the_mark(exit_cwnd_pkts: int | None, found: str) -> None:
     assert judged(replace(HOME, exit_cwnd_pkts=exit_cwnd_pkts))[0] == found
+
+
+def outcome(trial: int, exit_class: str | None, exit_s: float | None, **changes: object) -> dict[str, object]:
+    row = {"cca": "search", "trial": trial, "valid": True, "heuristic": "truth", "data_s": 1.0, "throughput_mbps": 5.0}
+    return dict.fromkeys(SCHEMA) | row | {"exit_class": exit_class, "exit_s": exit_s} | changes
+
+
+ROWS = [
+    outcome(1, "early", 2.0, capacity_s=3.0),
+    outcome(2, "early", 4.0, capacity_s=5.0, loss_s=9.0),
+    outcome(3, "late", 6.0, capacity_s=4.0, loss_s=5.0, throughput_mbps=8.0),
+    outcome(4, None, None),
+    outcome(5, "chokepoint", 100.0, valid=False, capacity_s=100.0),
+    outcome(6, "chokepoint", 100.0, cca="cubic"),
+    outcome(7, "chokepoint", 100.0, heuristic="latency_offset"),
+]
+
+
+@pytest.fixture(scope="module")
+def row() -> dict[str, object]:
+    summary = summarise(pl.DataFrame(ROWS, schema=SCHEMA, orient="row"), ["search"])
+    assert summary["heuristic"].to_list() == list(rules())
+    return summary.row(by_predicate=pl.col("heuristic") == "truth", named=True)
+
+
+def test_an_invalid_trial_counts_nowhere_else_and_shares_have_wilsons_interval(row: dict[str, object]) -> None:
+    assert (row["trials"], row["valid"], row["judged"]) == (5, 4, 3)
+    assert (row["exit_trials"], row["capacity_trials"], row["loss_trials"]) == (3, 3, 2)
+    assert row["chokepoint_pct"] == 0
+    assert row["early_pct"] == pytest.approx(200 / 3)
+    assert (row["early_lo_pct"], row["early_hi_pct"]) == pytest.approx((20.765, 93.851), abs=0.01)
+    assert (row["late_lo_pct"], row["late_hi_pct"]) == pytest.approx(wilson_pct(1, 3))
+    assert row["chokepoint_lo_pct"] == pytest.approx(0)
+
+
+def test_means_are_over_the_trials_with_the_event_from_the_syn_and_from_the_first_data(row: dict[str, object]) -> None:
+    assert (row["exit_s"], row["exit_s_sd"]) == pytest.approx((4, 2))
+    assert (row["loss_s"], row["capacity_s"]) == pytest.approx((7, 4))
+    assert (row["throughput_mbps"], row["throughput_mbps_sd"]) == pytest.approx((5.75, 1.5))
+    assert (row["data_s"], row["exit_from_data_s"], row["exit_from_data_s_sd"]) == pytest.approx((1, 3, 2))
+    assert (row["loss_from_data_s"], row["capacity_from_data_s"]) == pytest.approx((6, 3))
+
+
+@pytest.mark.parametrize(("known", "mean"), [((0, 4, 8), 4.0), ((0, None, 8), None), ((0, None, None), None)])
+def test_retransmissions_have_a_mean_where_those_of_each_trial_are_known(
+    known: tuple[int | None, ...], mean: float | None
+) -> None:
+    rows = [outcome(number, "late", 1.0, retransmits_pkts=pkts) for number, pkts in enumerate(known, 1)]
+    found = summarise(pl.DataFrame(rows, schema=SCHEMA, orient="row"), ["search"])
+    assert found.filter(heuristic="truth")["retransmits_pkts"].to_list() == [mean]
+
+
+def test_without_trials_every_value_is_null_and_every_count_0() -> None:
+    empty = summarise(pl.DataFrame(schema=SCHEMA), ["bbr"]).row(0, named=True)
+    assert (empty["cca"], empty["trials"], empty["valid"], empty["judged"], empty["exit_trials"]) == ("bbr", 0, 0, 0, 0)
+    assert (empty["early_pct"], empty["early_lo_pct"], empty["exit_s"], empty["exit_s_sd"]) == (None, None, None, None)
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> list[Trial]:
+    return Run(store_run(tmp_path_factory.mktemp("rules"), trials=2, senders=("search", "cubic"))).trials
+
+
+def evidence(trial: Trial) -> Evidence:
+    return Evidence(trial, first_exit(trial.exits, 1), None)
+
+
+@pytest.mark.parametrize("name", [name for name, rule in rules().items() if rule.constants])
+def test_a_rule_with_its_published_constants_finds_what_it_finds_without(trials: list[Trial], name: str) -> None:
+    rule = rules()[name]
+    assert rule.constants
+    for trial in trials:
+        (found,) = rule.constants.judge(evidence(trial), (rule.constants.published,))
+        assert found.capacity_s == rule.judge(evidence(trial)).capacity_s
+    assert len(rule.constants.published) == len(rule.constants.labels)
+    assert all(len(point) == len(rule.constants.labels) for point in rule.constants.grid)
+
+
+@pytest.mark.parametrize("name", [name for name, rule in rules().items() if rule.rate_mbps])
+def test_a_rule_by_rate_dates_the_capacity_by_the_window_that_makes_its_rate(trials: list[Trial], name: str) -> None:
+    rule = rules()[name]
+    assert rule.rate_mbps
+    for trial in trials:
+        seen = evidence(trial)
+        found = rule.apply(seen)
+        rate_mbps = rule.rate_mbps(seen.throughput, seen.exit_s)
+        assert found.median_mbps == rate_mbps
+        assert found.capacity_s == first_reached_s(trial.acks, trial.meta["mss_bytes"], rate_mbps)
+        assert rate_mbps is not None
+
+
+def test_a_size_was_downloaded_with_the_first_ack_of_the_client_that_covers_it() -> None:
+    size = digest.OBJECT_BYTES
+    rows = [
+        packet(0.1, True, ack_bytes=10 * size),  # what the server acknowledges is no download
+        packet(0.2, False, ack_bytes=size),  # the SYN is one of them
+        packet(0.3, False, ack_bytes=size + 1),
+        packet(0.4, False, ack_bytes=3 * size + 1),
+        packet(0.5, False, ack_bytes=2 * size),  # reordered
+        packet(0.6, False, ack_bytes=9 * size) | {"flow": 2},
+    ]
+    times = digest._download_s(pl.DataFrame(rows, schema=PACKETS, orient="row"))
+    assert times[:4] == [0.3, 0.4, 0.4, None]
+    assert len(times) == digest.OBJECTS

@@ -63,9 +63,7 @@ class TestUpdateRule:
         core.ack(rtt_us=2 * LEAST_US, after_us=10 * LEAST_US)
         assert core.cwnd == pytest.approx(100 - 2 / 100, abs=0.001)
 
-    def test_the_standing_round_trip_is_the_least_of_half_a_smoothed_one_and_the_least_is_forgotten(
-        self, cores: Path
-    ) -> None:
+    def test_the_standing_round_trip_is_the_least_of_half_a_smoothed_one_and_is_forgotten(self, cores: Path) -> None:
         """A single late ACK is no queue."""
         core = settled(cores)
         core.round()

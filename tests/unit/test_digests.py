@@ -19,6 +19,7 @@ from lab.judge.judged import OUTCOMES, judged
 from lab.tables.digests import SUMS, read_digests, write_digests, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
+from tests.brief import put
 from tests.examples import examples
 from tests.stored_run import sign
 
@@ -159,8 +160,7 @@ def test_a_killed_replacement_leaves_a_file_that_agrees_with_its_digest(tmp_path
     first = (tmp_path / "run.json.sha256").read_text()
     write_with_digest(file, b"second")
     second = (tmp_path / "run.json.sha256").read_text()
-    both = tmp_path / "both"
-    both.write_text(first + second)
+    both = put(tmp_path / "both", first + second)
     digests = read_digests(both)
     assert len(digests["run.json"]) == 2
 

@@ -22,6 +22,7 @@ from lab.tables import downloads
 from lab.tables.pieces import collected
 from lab.tables.records import beside
 from lab.tables.stored_run import Run
+from tests.brief import present
 from tests.slow_start_model import PACKETS, packet
 from tests.stored_run import change, rewrite, store_run
 
@@ -167,8 +168,7 @@ def test_a_second_download_is_measured_by_what_was_acknowledged_to_its_sender() 
     rival = PLAN["flows"][0] | {"client_port": 20002}
     node = copy.deepcopy(NODE)
     node["downloads"].append(node["downloads"][0] | {"data_ns": node["downloads"][0]["data_ns"] + 500_000_000})
-    first_s = downloads.first_data_s(TABLES["packets"])
-    assert first_s is not None
+    first_s = present(downloads.first_data_s(TABLES["packets"]))
     t_s = [first_s + after_s for after_s in (0.6, 1.0, 2.0 + 0.04, 2.0 + 0.06)]
     acks = pl.DataFrame({"t_s": t_s, "flow": 2, "snd_una_bytes": [1, 1001, 5001, 9001]})
     _, found = downloads.measure(PLAN | {"flows": [PLAN["flows"][0], rival]}, node, TABLES | {"acks": acks})
@@ -189,8 +189,7 @@ def test_a_rival_counts_until_the_scenarios_time_however_late_its_data_come(
     late_ns = node["downloads"][0]["data_ns"] + round(begun_s * 1e9)
     timed = {"data_ns": late_ns, "until_ns": late_ns + 1_500_000_000, "retransmits_pkts": 3, "iperf3_error": "ended"}
     node["downloads"].append(node["downloads"][0] | timed)
-    first_s = downloads.first_data_s(TABLES["packets"])
-    assert first_s is not None
+    first_s = present(downloads.first_data_s(TABLES["packets"]))
     t_s = [first_s + after_s for after_s in (begun_s, begun_s + 0.1, 1.9, 2.0 + 0.06)]
     acks = pl.DataFrame({"t_s": t_s, "flow": 2, "snd_una_bytes": [1, 1001, 5001, 9001]})
     acks = acks.filter(pl.col("t_s") >= first_s + begun_s)

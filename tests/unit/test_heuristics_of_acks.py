@@ -12,6 +12,7 @@ from lab.judge.ack_stream import ack_stream
 from lab.judge.loss import SLACK_S, agrees_with_drops, drops_s, first_hole_s, first_loss_s, first_mark_s
 from lab.judge.rate_rule import first_reached_s
 from lab.judge.rtt import min_rtt_ms
+from tests.brief import present
 from tests.examples import examples
 from tests.slow_start_model import ACK, ACKS, ECE, PACKETS, SYN, Path, download, packet
 
@@ -90,8 +91,7 @@ def test_a_tsval_shared_by_several_acks_is_timed_from_the_first_to_its_first_ech
 @given(st.floats(5, 800))
 @settings(max_examples=examples(30))  # each models a download
 def test_a_download_shows_the_base_rtt_of_its_path_within_a_tick(base_rtt_ms: float) -> None:
-    found = min_rtt_ms(download(Path(base_rtt_ms=base_rtt_ms, duration_s=2)).tables()["packets"])
-    assert found is not None
+    found = present(min_rtt_ms(download(Path(base_rtt_ms=base_rtt_ms, duration_s=2)).tables()["packets"]))
     assert base_rtt_ms - 1e-6 <= found <= base_rtt_ms + 2
 
 
@@ -230,8 +230,7 @@ def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_dra
     path = Path()
     tables = download(path).tables()
     drain_s = path.buffer_bytes * 8 / (path.rate_mbps * 1e6)
-    loss_s, drop_s = first_loss_s(tables["packets"]), drops_s(tables["packets"], tables["qdisc"])[0]
-    assert loss_s is not None
+    loss_s, drop_s = present(first_loss_s(tables["packets"])), drops_s(tables["packets"], tables["qdisc"])[0]
     assert drop_s + drain_s < loss_s
 
     def drained(drop_s: float) -> float:

@@ -16,6 +16,7 @@ from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.standing_queue import Queue
 from lab.tables.link_capacity import LinkCapacity
+from tests.brief import present
 from tests.slow_start_model import PACKETS, Download, Path, download, packet
 
 EVERY_S = 0.01
@@ -106,8 +107,7 @@ def test_what_the_queue_held_before_the_client_requested_its_data_is_no_capacity
 def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200)
     tables = download(path).tables()
-    found_s = truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
-    assert found_s is not None
+    found_s = present(truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms)))
     at_that_time = tables["acks"].filter(pl.col("t_s") <= found_s)["cwnd_pkts"][-1]
     bdp_pkts = path.rate_mbps * 1e6 * path.base_rtt_ms / 1000 / 8 / 1514
     assert bdp_pkts < 2 * at_that_time < 4 * bdp_pkts
@@ -120,7 +120,6 @@ SPELL = replace(STEADY, spell=(0.75, 1.15, SLOW))
 
 
 def found(path: Path, rule: object = lasting, exit_s: float | None = None) -> float | None:
-    """What a rule finds in the model's download of a path."""
     qdisc = download(path).qdisc()
     return truth.capacity_s(qdisc, path.link) if rule is truth else lasting.capacity_s(qdisc, path.link, exit_s)
 
@@ -142,9 +141,7 @@ def test_both_truths_are_one_on_a_steady_link_and_where_a_slow_spell_outlasts_th
 
 
 def test_a_slow_spell_that_ends_before_the_window_has_grown_is_no_lasting_capacity() -> None:
-    brief_s, lasting_s = found(SPELL, truth), found(SPELL)
-    assert brief_s is not None
-    assert lasting_s is not None
+    brief_s, lasting_s = present(found(SPELL, truth)), present(found(SPELL))
     assert 0.75 <= brief_s < 1.15 < lasting_s
     assert lasting_s == pytest.approx(last_empty_s(download(SPELL), before_s=4), abs=2 * EVERY_S)
 
@@ -163,8 +160,7 @@ def exit_of(path: Path) -> float:
 
 def test_an_exit_in_the_slow_spell_is_before_the_lasting_capacity_and_after_the_brief_one() -> None:
     left = replace(SPELL, exit_cwnd_pkts=50)
-    exit_s, brief_s, lasting_s = exit_of(left), found(left, truth), found(left, lasting, exit_of(left))
-    assert brief_s is not None
+    exit_s, brief_s, lasting_s = exit_of(left), present(found(left, truth)), found(left, lasting, exit_of(left))
     assert brief_s < exit_s
     assert lasting_s is None or lasting_s > exit_s
 
@@ -183,8 +179,7 @@ def drained(qdisc: pl.DataFrame, from_s: float) -> pl.DataFrame:
 
 def test_after_the_exit_what_was_in_flight_stays_so_and_draining_on_purpose_is_not_early() -> None:
     changing = replace(STEADY, spell=(0.9, 8.0, FAST / 2))
-    full_s, qdisc = found(changing), download(changing).qdisc()
-    assert full_s is not None
+    full_s, qdisc = present(found(changing)), download(changing).qdisc()
     exit_s = full_s + 0.3
     assert lasting.capacity_s(drained(qdisc, exit_s), changing.link, exit_s) == full_s
     assert lasting.capacity_s(drained(qdisc, exit_s), changing.link) is None
@@ -198,8 +193,7 @@ def test_after_the_exit_what_was_in_flight_stays_so_and_draining_on_purpose_is_n
 
 def test_a_queue_that_stands_when_the_samples_end_is_not_known_to_last() -> None:
     qdisc = download(STEADY).qdisc()
-    full_s = truth.capacity_s(qdisc, STEADY.link)
-    assert full_s is not None
+    full_s = present(truth.capacity_s(qdisc, STEADY.link))
     assert lasting.unfinished(qdisc, full_s)
     assert not lasting.unfinished(qdisc, full_s - 0.3)
     assert not lasting.unfinished(qdisc, 100.0)
@@ -258,10 +252,8 @@ def test_neither_clock_difference_nor_wrap_of_the_timestamp_matters(first_tsval:
 def test_in_a_modelled_slow_start_the_rule_lags_the_true_capacity_by_less_than_three_rtts() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200, buffer_bytes=600_000)
     tables = download(path).tables()
-    true_s = truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
-    found_s = latency_offset.capacity_s(offsets(tables["packets"]), path.base_rtt_ms)
-    assert true_s is not None
-    assert found_s is not None
+    true_s = present(truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms)))
+    found_s = present(latency_offset.capacity_s(offsets(tables["packets"]), path.base_rtt_ms))
     assert true_s < found_s < true_s + 3 * path.base_rtt_ms / 1000
 
 

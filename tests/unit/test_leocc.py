@@ -15,7 +15,6 @@ SOON = Params(offset_ms=4000)  # after Startup, and before any ProbeRTT
 
 
 def changed(library: Path, rate: float = RATE, rtt_us: int = RTT_US, params: Params = SOON, wait_s: float = 0) -> Flow:
-    """A flow whose path changes at 4 s."""
     flow = Flow(library, Link(), params).run(4)
     flow.path.rate, flow.path.rtt_us = rate, rtt_us
     return flow.run(wait_s)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a bottleneck's queue may hold: the bytes of its profile, in whole frames where the kernel counts packets."""
+"""What a bottleneck's queue may hold, in bytes and in whole frames; and the most that a link can send in a span."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from lab.base.errors import UserError
 from lab.links.draw import Link, draw_link
 from lab.links.shapes import qdiscs, shapes, write_steps
 from lab.schema.topology import load_topology
+from lab.tables.link_capacity import LinkCapacity
+from tests.brief import error_of
 from tests.unit.test_links_draw import SIMPLE, drawn, profile, refusal
 
 BUFFER_BYTES: int = SIMPLE["buffer_bytes"]
@@ -71,10 +73,7 @@ def test_a_queue_that_counts_bytes_has_those_of_its_profile(tmp_path: Path, kind
 def test_a_buffer_that_holds_less_than_is_requested_is_refused(
     tmp_path: Path, down: dict[str, Any], frame_bytes: int, words: str
 ) -> None:
-    with pytest.raises(UserError) as refused:
-        bottleneck(tmp_path, down, frame_bytes)
-    assert f"mine.yml: down.{words}" in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert f"mine.yml: down.{words}" in error_of(bottleneck, tmp_path, down, frame_bytes)
 
 
 @pytest.mark.parametrize(("frame_bytes", "burst_bytes"), [(SMALL, 1600), (USUAL, 1600), (JUMBO, JUMBO)])
@@ -86,10 +85,7 @@ def test_a_constant_rate_passes_the_largest_frame(tmp_path: Path, frame_bytes: i
 @pytest.mark.parametrize("frame_bytes", [SMALL, USUAL, JUMBO])
 @pytest.mark.parametrize(
     ("queue", "name"),
-    [
-        ({"kind": "fq_codel"}, "quantum_bytes"),
-        ({"kind": "red", "min_share": 0.3, "max_share": 0.8}, "avpkt_bytes"),
-    ],
+    [({"kind": "fq_codel"}, "quantum_bytes"), ({"kind": "red", "min_share": 0.3, "max_share": 0.8}, "avpkt_bytes")],
 )
 def test_a_queue_counts_with_the_frames_of_its_wires(
     tmp_path: Path, frame_bytes: int, queue: dict[str, Any], name: str
@@ -158,3 +154,33 @@ def test_opportunities_of_a_few_bytes_carry_as_much_as_their_scale_states(tmp_pa
     write_steps(found, drawn(found), tmp_path / "link")
     lines = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[1:-1]
     assert sum(int(line.split("\t")[1]) for line in lines) == pytest.approx(1.514 * len(lines), abs=1)
+
+
+RATE, OPPORTUNITIES = "down.rate_mbps", "down.opportunity_bytes"
+
+
+def link(quantity: str, rows: list[tuple[float, float]]) -> LinkCapacity:
+    table = pl.DataFrame(rows, schema=["t_s", "value"], orient="row").cast(pl.Float64)
+    return LinkCapacity(table.select(pl.lit(quantity).alias("quantity"), "t_s", "value"))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "rows", "span_s", "most_bytes"),
+    [
+        (RATE, [(0, 8)], 0.5, 500_000),
+        (RATE, [(0, 1), (10, 8), (11, 1)], 2, 1_125_000),
+        (RATE, [(0, 4), (10, 8), (11, 1)], 2, 1_500_000),  # the span that ends with the fastest second
+        (RATE, [(0, 8), (1, 0), (2, 8)], 1.5, 1_500_000),  # at the end the last rate holds
+        (OPPORTUNITIES, [(0, 1514), (0.02, 75_700), (0.04, 75_700)], 0.001, 75_700),
+        (OPPORTUNITIES, [(0, 1514), (0.02, 75_700), (0.04, 75_700)], 0.03, 151_400),
+        (OPPORTUNITIES, [(0, 1514)], 0.01, 1514),
+    ],
+)
+def test_the_most_of_a_span_is_found_wherever_the_span_begins(
+    quantity: str, rows: list[tuple[float, float]], span_s: float, most_bytes: float
+) -> None:
+    found = link(quantity, rows)
+    assert found.most_bytes_in(span_s) == pytest.approx(most_bytes, rel=1e-6)
+    begins_s = np.arange(-1, 13, 0.0005) + 0.00025
+    tried = found.sent_bytes(begins_s + span_s) - found.sent_bytes(begins_s)
+    assert tried.max() <= found.most_bytes_in(span_s) * (1 + 1e-6)

@@ -18,6 +18,7 @@ from lab.links.steps import first, rows
 from lab.node.traffic.flow import HANDSHAKE_RTTS, HANDSHAKE_S
 from lab.schema.topology import load_topology
 from lab.traces.recording import Recording, write
+from tests.brief import error_of
 
 LENGTH_S, STEP_S = 60.0, 0.01
 SIMPLE = {"delay_ms": 10, "rate_mbps": 10, "buffer_bytes": 50_000}
@@ -49,10 +50,7 @@ def drawn(requested: Profile, seed: int = 1, duration_s: float = 10.0) -> Link:
 
 
 def refusal(requested: Profile, duration_s: float = 10.0) -> str:
-    with pytest.raises(UserError) as refused:
-        drawn(requested, duration_s=duration_s)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return error_of(drawn, requested, duration_s=duration_s)
 
 
 def ramp(**more: Any) -> dict[str, Any]:
@@ -143,6 +141,8 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_or_recorded_rate_and_the_base_r
     [
         ({"rate_mbps": 0}, "down.rate_mbps=0: must be greater than or equal to 0.001"),
         ({"rate_mbps": float("nan")}, "down.rate_mbps=nan: must be"),
+        ({"rate_mbps": float("inf")}, "down.rate_mbps=inf: must be"),
+        ({"frames": {"period_ms": 40, "packets": 0}}, "frames.packets=0: must be greater than or equal to 1"),
         ({"delay_ms": float("nan")}, "down.delay_ms=nan: must be"),
         ({"delay_ms": -5}, "down.delay_ms=-5: must be greater than or equal to 0"),
         ({"loss_pct": 101}, "down.loss_pct=101: must be less than or equal to 100"),
@@ -171,11 +171,9 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_or_recorded_rate_and_the_base_r
 def test_what_no_qdisc_can_hold_or_is_unknown_is_refused_when_the_profile_is_read(
     folder: Path, changed: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(UserError) as refused:
-        profile(folder, SIMPLE | changed)
-    assert words in str(refused.value)
-    assert "mine.yml" in str(refused.value)
-    assert "\n" not in str(refused.value)
+    line = error_of(profile, folder, SIMPLE | changed)
+    assert words in line
+    assert "mine.yml" in line
 
 
 def test_a_series_that_no_qdisc_takes_of_no_file_or_of_no_such_column_is_refused(folder: Path) -> None:

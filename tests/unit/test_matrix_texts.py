@@ -133,9 +133,7 @@ def test_a_download_that_ended_before_another_had_the_object_is_not_the_faster_o
         (None, False, True, 1, "no exit was judged"),
     ],
 )
-def test_a_cell_without_one_says_why(
-    rival: str | None, of_shared: bool, has_values: bool, valid: int, why: str
-) -> None:
+def test_a_cell_without_it_says_why(rival: str | None, of_shared: bool, has_values: bool, valid: int, why: str) -> None:
     measure: Any = SimpleNamespace(name="some", shared=of_shared, size_bytes=1_000_000)
     values: dict[str, object] = {"some": {}} if has_values else {}
     found: Any = SimpleNamespace(link=SimpleNamespace(rival=rival), values=values, valid=lambda _cca: valid)

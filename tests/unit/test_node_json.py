@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel under test reports is of its plan's trial, or is refused in a line that names the field."""
+"""What a kernel under test reports and its small files hold is read, or refused in a line that names the field."""
 
+import io
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.table import Table
 
+from lab.base.console import PlainConsole
 from lab.base.errors import UserError
+from lab.commands.lines import say, show_path
+from lab.node.net import netns, sysctl
+from lab.node.system import small_file
+from lab.node.system.tools import NodeError
 from lab.tables.node_json import on_trace_clock, read_node
+from tests.brief import error_of
 from tests.hostile.draft import LEFT, PLANNED
 
 BEGUN_NS = LEFT["node.json"]["clocks"]["monotonic_ns"]
@@ -74,10 +83,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("change", "line"), ROWS, ids=[line for _, line in ROWS])
 def test_what_does_not_fit_the_plan_is_one_line(tmp_path: Path, change: Callable[[Any], None], line: str) -> None:
-    with pytest.raises(UserError) as refused:
-        read(tmp_path, change)
-    assert str(refused.value).startswith(f"{tmp_path / 'node.json'}: {line}")
-    assert "\n" not in str(refused.value)
+    assert error_of(read, tmp_path, change).startswith(f"{tmp_path / 'node.json'}: {line}")
 
 
 @pytest.mark.parametrize("realtime_ns", [5, 2**62])
@@ -88,3 +94,69 @@ def test_a_capture_that_was_not_made_during_the_trial_is_one_line(realtime_ns: i
     node["clocks"]["realtime_ns"] = realtime_ns
     with pytest.raises(UserError, match=rf"^client\.pcapng: begin_ns={captured_ns}: must be a time of the trial, "):
         on_trace_clock(node, captured_ns, Path("client.pcapng"))
+
+
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel's settings: one that is there."""
+    (tmp_path / "net/ipv4").mkdir(parents=True)
+    (tmp_path / "net/ipv4/tcp_rmem").write_text("4096\t131072\t6291456\n")
+    monkeypatch.setattr(sysctl, "PROC", tmp_path)
+    return tmp_path
+
+
+def test_a_file_is_read_whole_and_replaced_whole_but_not_made(tmp_path: Path) -> None:
+    for text in ("", "1\n", "a line\n" * 50_000):
+        (tmp_path / "file").write_text(text)
+        assert small_file.read(tmp_path / "file") == text
+    (tmp_path / "file").write_text("a longer text")
+    small_file.write(tmp_path / "file", "1")
+    assert (tmp_path / "file").read_text() == "1"
+    with pytest.raises(FileNotFoundError):
+        small_file.write(tmp_path / "other", "1")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_setting_is_written_and_read_back_whatever_stands_between_its_values(proc: Path) -> None:
+    assert sysctl.read(None, ["net.ipv4.tcp_rmem"]) == {"net.ipv4.tcp_rmem": "4096 131072 6291456"}
+    sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2  3"})
+    assert (proc / "net/ipv4/tcp_rmem").read_text() == "1 2  3"
+
+
+@pytest.mark.usefixtures("proc")
+def test_a_setting_that_does_not_take_is_refused_and_one_that_is_absent_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = r"^kernel: net\.ipv4\.nosuch: must be one of this kernel's settings$"
+    with pytest.raises(NodeError, match=message):
+        sysctl.write("net.ipv4.nosuch", "1")
+    with pytest.raises(NodeError, match=message):
+        sysctl.read(None, ["net.ipv4.nosuch"])
+    monkeypatch.setattr(small_file, "write", lambda _file, _text: None)
+    with pytest.raises(NodeError, match=r"^kernel: net\.ipv4\.tcp_rmem=4096 131072 6291456: must be 1 2 3$"):
+        sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3"})
+
+
+def test_the_settings_a_node_begins_with_are_written_first(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(netns, "entered", lambda _node: nullcontext())
+    later = ["ip address add 10.0.0.1/24 dev eth1", "sysctl -q -w net.ipv4.nosuch=1"]
+    assert netns._set_first("gateway", ["sysctl -q -w net.ipv4.tcp_rmem=7", *later]) == later
+    assert (proc / "net/ipv4/tcp_rmem").read_text() == "7"
+
+
+NAME = "a\nFITS: all\x1b[2J\u202e.log"
+SHOWN = r"a\nFITS: all\x1b[2J\u202e.log"
+
+
+def test_a_name_stays_on_its_line() -> None:
+    printed = io.StringIO()
+    console = PlainConsole(file=printed)
+    say(console, f"{NAME}: ping", "next")
+    show_path(console, "page", NAME)
+    assert printed.getvalue().splitlines() == [f"{SHOWN}: ping", "next", f"page      {SHOWN}"]
+
+
+def test_a_name_in_brackets_is_no_markup() -> None:
+    printed = io.StringIO()
+    table = Table.grid()
+    table.add_row("a[/b][red].log")
+    PlainConsole(file=printed).print(table, "[/b]")
+    assert printed.getvalue().split() == ["a[/b][red].log", "[/b]"]

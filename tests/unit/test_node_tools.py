@@ -15,6 +15,7 @@ from lab.node.qdiscs import qdisc
 from lab.node.system.tools import NodeError, run, run_json
 from lab.node.traffic.flow import read_result
 from lab.tables.kernel_log import INIT, RAW, STORED, forget_failed_log, keep_failed_log, keep_log, read_log
+from tests.brief import folder_at
 from tests.ktap import Case, read_ktap
 
 DATA = Path(__file__).parents[1] / "data"
@@ -129,9 +130,7 @@ AFTER = INIT.encode() + b"\nsearch: leaves at 12 of 34\n"
 
 @pytest.fixture
 def trial(tmp_path: Path) -> Path:
-    folder = tmp_path / "trials" / "cubic-001"
-    folder.mkdir(parents=True)
-    return folder
+    return folder_at(tmp_path / "trials" / "cubic-001")
 
 
 def kept(trial: Path, raw: bytes) -> str:
@@ -150,9 +149,7 @@ def test_a_log_begins_with_init_or_is_kept_whole_and_a_damaged_one_is_one_line(t
         read_log(trial.parent.parent, trial.name)
 
 
-def test_a_log_that_is_longer_than_what_is_shown_says_that_it_is_cut(
-    trial: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_that_is_longer_than_what_is_shown_says_it_is_cut(trial: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.tables.kernel_log.MOST_BYTES", 1000)
     assert kept(trial, b"a" * 1000) == "a" * 1000
     shown = kept(trial, b"a" * 1001)
@@ -163,8 +160,7 @@ def test_a_log_that_is_longer_than_what_is_shown_says_that_it_is_cut(
 def test_the_log_of_a_failure_is_read_first_and_whole_until_it_is_forgotten(trial: Path) -> None:
     run = trial.parent.parent
     kept(trial, AFTER)
-    draft = run / "draft"
-    draft.mkdir()
+    draft = folder_at(run / "draft")
     keep_failed_log(draft, run, trial.name)
     assert read_log(run, trial.name) == AFTER.decode()
     (draft / RAW).write_bytes(b"before\n" + AFTER)

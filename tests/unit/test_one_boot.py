@@ -54,9 +54,7 @@ def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares
     runs = [replace(wifi, name=f"run-{number}") for number in range(40)]
     grouped = [replace(each, group="cases") for each in runs]
     assert {len(boot) for boot in divided([job for each in runs for job in jobs(each, 1)], workers=1)} == {1}
-    assert {len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)} == {
-        MOST_PLANS
-    }
+    assert {len(boot) for boot in divided([job for run in grouped for job in jobs(run, 1)], workers=1)} == {MOST_PLANS}
 
 
 def test_trials_whose_modules_have_other_parameters_share_no_boot(wifi: Experiment) -> None:

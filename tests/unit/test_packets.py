@@ -11,22 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
+from lab.judge.loss import first_hole_s, first_loss_s
 from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables import header_capture, tcp_headers
 from lab.tables.header_capture import keep_headers
 from lab.tables.packets import SYN, read_packets, unwrap
 from lab.tables.pcapng import PACKET_HEAD, read_pcapng
+from tests.brief import error_of
 from tests.examples import examples
+from tests.slow_start_model import PACKETS, packet
 
 CAPTURE = Path(__file__).parents[1] / "data/draft/client.pcapng"  # a real download of 2 s at 1 Mb/s with 3 % loss
 CONTENT = CAPTURE.read_bytes()
 
 
 def refusal(file: Path) -> str:
-    with pytest.raises(UserError) as refused:
-        read_packets(file, PORT, SNAPLEN_BYTES)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return error_of(read_packets, file, PORT, SNAPLEN_BYTES)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def interface(link_type: int = 1, options: bytes = b"") -> bytes:
     return block(1, struct.pack("<HHI", link_type, 0, SNAPLEN_BYTES) + options)
 
 
-def packet(ticks: int, data: bytes, wire_bytes: int) -> bytes:
+def packet_block(ticks: int, data: bytes, wire_bytes: int) -> bytes:
     return block(6, struct.pack("<IIIII", 0, ticks >> 32, ticks & 0xFFFFFFFF, len(data), wire_bytes) + data)
 
 
@@ -170,18 +170,20 @@ def test_a_real_capture_holds_as_many_frames_as_dumpcap_counted() -> None:
     ],
 )
 def test_the_clock_ticks_as_the_interface_states(tmp_path: Path, options: bytes, tick_ns: int) -> None:
-    file = written(tmp_path, SECTION, interface(options=options), packet(2**33 + 5, b"x", 60))
+    file = written(tmp_path, SECTION, interface(options=options), packet_block(2**33 + 5, b"x", 60))
     assert list(read_pcapng(file, SNAPLEN_BYTES).time_ns) == [(2**33 + 5) * tick_ns]
 
 
 def test_a_short_frame_is_followed_by_zeros_and_other_blocks_are_passed_over(tmp_path: Path) -> None:
-    file = written(tmp_path, SECTION, interface(), packet(1, b"abc", 60), packet(2, bytes(range(1, 97)), 1514))
+    file = written(
+        tmp_path, SECTION, interface(), packet_block(1, b"abc", 60), packet_block(2, bytes(range(1, 97)), 1514)
+    )
     frames = read_pcapng(file, SNAPLEN_BYTES)
     assert bytes(frames.head[0]) == b"abc".ljust(SNAPLEN_BYTES, b"\0")
     assert list(frames.captured_bytes) == [3, 96]
     assert list(frames.wire_bytes) == [60, 1514]
     statistics = block(5, bytes(12))
-    file = written(tmp_path, SECTION, interface(), statistics, packet(1, b"abc", 60), statistics)
+    file = written(tmp_path, SECTION, interface(), statistics, packet_block(1, b"abc", 60), statistics)
     assert len(read_pcapng(file, SNAPLEN_BYTES).time_ns) == 1
     assert len(read_pcapng(written(tmp_path, SECTION, interface()), SNAPLEN_BYTES).time_ns) == 0
 
@@ -192,7 +194,7 @@ def test_a_short_frame_is_followed_by_zeros_and_other_blocks_are_passed_over(tmp
         ((SECTION, interface(link_type=101)), r"link_type=101: must be 1 \(Ethernet\)"),
         ((SECTION, interface(options=option(9, bytes([3])))), "if_tsresol=3: must be 6 or 9"),
         ((SECTION[:8] + SECTION[11:7:-1] + SECTION[12:],), "must be a pcapng capture"),  # of the other byte order
-        ((SECTION, interface(), packet(1, b"abc", 60)[:-6]), "must be a whole capture"),
+        ((SECTION, interface(), packet_block(1, b"abc", 60)[:-6]), "must be a whole capture"),
         ((SECTION, struct.pack("<II", 6, 4)), "must be a whole capture"),
     ],
 )
@@ -230,8 +232,7 @@ def test_no_payload_is_left_and_a_small_part_of_the_bytes(kept: Path) -> None:
 
 def test_one_that_is_cut_short_is_refused_by_name(kept: Path) -> None:
     kept.write_bytes(kept.read_bytes()[:-100])
-    with pytest.raises(UserError, match=r"client\.pcapng\.zst: must be a whole zstd-compressed capture"):
-        read_pcapng(kept, SNAPLEN_BYTES)
+    assert "client.pcapng.zst: must be a whole zstd-compressed capture" in error_of(read_pcapng, kept, SNAPLEN_BYTES)
 
 
 def test_a_frame_that_claims_more_than_its_block_holds_is_kept_as_far_as_it_goes() -> None:
@@ -240,3 +241,26 @@ def test_a_frame_that_claims_more_than_its_block_holds_is_kept_as_far_as_it_goes
     block[0, 20:24] = 0xFF  # captured, as the block has it
     frame[12:15], frame[23], frame[14 + 60 + 12] = (8, 0, 0x4F), 6, 0xF0  # TCP behind the longest headers
     assert len(header_capture._cut(block)) == PACKET_HEAD + 96 + 4
+
+
+@pytest.mark.parametrize(
+    ("sent_ms", "rtt_ms", "lost"),
+    [
+        (1, 10, False),  # in front of those behind it, and held back on its way
+        (2, 10, False),  # in the same tick as the first of them
+        (12, 10, True),  # again, a round trip later
+        (2, 1, True),  # in a round trip as short ticks of a millisecond tell nothing
+        (None, 10, True),
+    ],
+)
+def test_what_only_came_late_was_not_lost(sent_ms: int | None, rtt_ms: int, lost: bool) -> None:
+    """Segment 2 comes behind segments 3 to 6, each of which the client answers 0.4 ms later."""
+    rows = [packet(-1.0, False, tsval=900), packet(-1.0 + rtt_ms / 1e3, True, tsecr=900, tsval=None)]
+    for place, seq in enumerate((1, 3, 4, 5, 6, 2)):
+        stamp = sent_ms if seq == 2 else seq - (seq > 1)
+        rows.append(packet(0.001 * place, True, seq_bytes=1000 * seq - 999, len_bytes=1000, tsval=stamp))
+        answer = {"ack_bytes": 6001 if seq == 2 else 1001, "sack_edges": int(seq > 2)}
+        rows.append(packet(0.001 * place + 0.0004, False, **answer))
+    packets = pl.DataFrame(rows, schema=PACKETS, orient="row")
+    assert first_loss_s(packets) == (pytest.approx(0.0034) if lost else None)
+    assert first_hole_s(packets) == (pytest.approx((0.0, 0.003)) if lost else None)

@@ -16,6 +16,7 @@ from lab.node.qdiscs.qdisc_kind import NetlinkKind, TcKind
 from lab.node.system.tools import NodeError
 from lab.tables.qdisc import COLUMNS, qdisc_table
 from lab.tables.trace import read_events
+from tests.brief import put
 from tests.kernel.test_qdisc_models import GATEWAY
 from tests.kernel.test_qdisc_on_demand import GEO
 from tests.kernel.test_qdisc_replay import LINK, MBPS
@@ -66,15 +67,13 @@ def test_the_seed_is_given_when_netem_is_made_and_not_again() -> None:
 def test_a_file_that_is_no_series_is_refused_by_line(
     tmp_path: Path, read: Callable[[series.Line], tuple[int, ...]], text: str, words: str
 ) -> None:
-    file = tmp_path / "series.tsv"
-    file.write_text(text)
+    file = put(tmp_path / "series.tsv", text)
     with pytest.raises(NodeError, match=rf"^series\.tsv: {words}$"):
         list(series.chunks(file, 2, read))
 
 
 def test_chunks_hold_every_step_once(tmp_path: Path) -> None:
-    file = tmp_path / "series.tsv"
-    file.write_text("".join(f"{t}\t{t * 2}\n" for t in range(7)) + "9\tend\n")
+    file = put(tmp_path / "series.tsv", "".join(f"{t}\t{t * 2}\n" for t in range(7)) + "9\tend\n")
     chunks = list(series.chunks(file, 3, series.capacity))
     assert [len(chunk.steps) for chunk in chunks] == [3, 3, 1]
     assert [step for chunk in chunks for step in chunk.steps] == [(1000 * t, t * 2) for t in range(7)]

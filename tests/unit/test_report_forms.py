@@ -172,9 +172,7 @@ def test_a_half_is_rounded_away_from_zero() -> None:
     assert [number(value, 0) for value in (0, 12, 12.4)] == ["0", "12", "12"]
 
 
-def test_a_latex_table_has_equal_columns_in_every_row_balanced_environments_and_a_caption_and_label_of_its_own() -> (
-    None
-):
+def test_a_latex_table_has_equal_columns_in_every_row_balanced_environments_and_its_caption_and_label() -> None:
     for table in BOTH:
         written = latex.render(table)
         assert rf"\caption{{{latex.escape(table.caption)}}}" in written

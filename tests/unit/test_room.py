@@ -84,9 +84,7 @@ def test_the_trace_of_requests_is_no_longer_than_they_need() -> None:
 __all__ = ["results", "site"]  # fixtures
 
 
-def test_a_trial_that_is_whole_is_not_missing_and_a_damaged_one_or_one_of_another_run_is(
-    tmp_path: Path, site: Site
-) -> None:
+def test_a_whole_trial_is_not_missing_and_a_damaged_one_or_one_of_another_run_is(tmp_path: Path, site: Site) -> None:
     folder = store_run(tmp_path, trials=2, senders=("cubic", "cubic_plain"))
     (folder / "trials" / "cubic-002" / "acks.parquet").write_bytes(b"damaged")
     file = folder / "trials" / "cubic_plain-001" / "trial.json"

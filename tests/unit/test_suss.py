@@ -15,9 +15,7 @@ RTT_US = 100_000
 class TestGrowth:
     """Growth is accelerated when exponential growth is predicted to continue in the next round."""
 
-    def test_the_window_quadruples_each_round_trip_until_the_train_of_the_next_round_is_too_long(
-        self, cores: Path
-    ) -> None:
+    def test_the_window_quadruples_each_round_trip_until_the_next_rounds_train_is_too_long(self, cores: Path) -> None:
         """A packet lasts 0.1 ms on the link: 640 of them 64 ms."""
         core = Core(cores)
         windows = []
@@ -74,9 +72,7 @@ class TestTheRoundTrip:
         assert sum(Core(cores, Params(least_rtt_us=0)).round(900, rtt_us=10_000)) == 20
 
     @pytest.mark.parametrize(("queue_us", "grows"), [(0, True), (6_250, True), (6_251, False), (50_000, False)])
-    def test_a_queue_that_would_be_an_eighth_in_the_next_round_is_the_end(
-        self, cores: Path, queue_us: int, grows: bool
-    ) -> None:
+    def test_a_queue_that_would_be_an_eighth_next_is_the_end(self, cores: Path, queue_us: int, grows: bool) -> None:
         core = Core(cores)
         core.round()
         assert (sum(core.round(5_000, RTT_US + queue_us)) > 0) == grows

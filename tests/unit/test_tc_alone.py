@@ -24,6 +24,7 @@ from lab.runs import find_run
 from lab.runs.experiment import Experiment, load_experiment, shaped_by, specification, try_link
 from lab.runs.plan import draw, make_plan, needed_modules
 from lab.tables.stored_run import Run
+from tests.brief import folder_at, put
 from tests.certified import NODE, PLAN, TABLES, checked
 from tests.stored_run import rewrite, run_json
 
@@ -32,9 +33,7 @@ NETEM = constant_delay({"limit_pkts": 1000, "delay_us": 20_000, "loss_pct": 0.0,
 
 
 def lines(tmp_path: Path, spec: dict[str, Any], text: str) -> list[tuple[float, str]]:
-    """Return when each change is due, and tc's line."""
-    file = tmp_path / "steps.tsv"
-    file.write_text(text)
+    file = put(tmp_path / "steps.tsv", text)
     return [(step["at_s"], qdisc.command("eth2", step["spec"], "change")) for step in Followed(file, spec).steps()]
 
 
@@ -145,8 +144,7 @@ def test_a_run_of_one_shaper_is_not_continued_with_the_other(
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     requested = shaped_by(LEO, now)
-    folder = tmp_path / requested.name / "2026-01-01T00-00-00Z"
-    folder.mkdir(parents=True)
+    folder = folder_at(tmp_path / requested.name / "2026-01-01T00-00-00Z")
     meta = {**run_json(("cubic",)), **specification(shaped_by(LEO, stored)), "complete": False}
     rewrite(folder / "run.json", meta)
     assert not Run(folder).complete

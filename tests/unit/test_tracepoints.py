@@ -20,6 +20,7 @@ from lab.tables.columns import schema
 from lab.tables.exits import BINS, EXIT_EVENT, EXITS, exit_table
 from lab.tables.packets import read_packets
 from lab.tables.trace import MISSED, read_events, read_format
+from tests.brief import error_of, put
 from tests.examples import examples
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -35,8 +36,7 @@ def test_a_format_gives_the_events_number_and_every_field_or_is_refused() -> Non
     assert kind.fields["snd_cwnd"][:2] == (np.dtype("<u4"), 88)
     assert kind.fields["saddr"][0].itemsize == 28
     assert kind.fields["common_pid"][0] == np.dtype("<i4")
-    with pytest.raises(UserError, match="without ID"):
-        read_format("name: nothing\nformat:\n")
+    assert "without ID" in error_of(read_format, "name: nothing\nformat:\n")
 
 
 def test_every_event_that_was_requested_is_there_in_order_and_as_many_retransmissions_as_iperf3_counts() -> None:
@@ -78,8 +78,7 @@ def write(folder: Path, raw: bytes) -> Path:
 def test_a_page_that_lost_events_and_a_trace_that_ends_inside_a_page_are_refused(folder: Path) -> None:
     now, commit = struct.unpack_from("<QQ", RAW)
     file = write(folder, struct.pack("<QQ", now, commit | MISSED) + RAW[16:])
-    with pytest.raises(UserError, match="must hold every event"):
-        read_events(file, folder / "formats")
+    assert "must hold every event" in error_of(read_events, file, folder / "formats")
     with pytest.raises(UserError, match=r"trace\.raw: must be whole: it ends inside a page"):
         read_events(write(folder, RAW[:-100]), folder / "formats")
     assert all(len(events) == 0 for events in read_events(write(folder, b""), folder / "formats").values())
@@ -119,8 +118,7 @@ ANY_FORMAT = "name: any\nID: 7\nformat:\n\tfield:unsigned short common_type;\tof
     ],
 )
 def test_each_kind_of_record_moves_the_clock_as_in_the_kernel(tmp_path: Path, records: bytes, times: list[int]) -> None:
-    (tmp_path / "formats").mkdir()
-    (tmp_path / "formats" / "page_bytes").write_text("4096")
+    put(tmp_path / "formats" / "page_bytes", "4096")
     (tmp_path / "formats" / "any.event.format").write_text(ANY_FORMAT)
     found = read_events(write(tmp_path, page_of(records)), tmp_path / "formats")
     assert list(found["any:event"]["t_ns"]) == times

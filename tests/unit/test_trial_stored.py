@@ -23,6 +23,7 @@ from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
 from lab.tables.stored_trial import TABLES, Trial
 from tests.approved import approved, json_in_six_digits
+from tests.brief import folder_at
 from tests.conftest import SMALL, experiment_on
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -174,9 +175,6 @@ def test_what_fails_a_trial_is_its_result_in_one_line(tmp_path: Path, error: Exc
     assert pool.line_if_failed(work, one) == line.format(folder=one.folder)  # type: ignore[arg-type]
 
 
-# ---- the table of the link
-
-
 def shape(part: str, spec: dict[str, object], steps: str | None = None) -> Shape:
     return {"part": part, "node": "gateway", "dev": "eth2", "spec": spec, "steps": steps}
 
@@ -237,8 +235,7 @@ def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_
         rivals={"cubic": experiment.rivals["cubic"].model_copy(update={"module": "tcp_theirs", "module_digest": "d"})},
     )
     backend: Any = SimpleNamespace(own_modules=modules)
-    folder = tmp_path / "trial"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "trial")
     _add_files(Job(changed, name, 1, folder, backend), folder)
     copied = sorted(path for path in folder.rglob("*") if path.is_file())
     assert [path.read_text() for path in copied] == ["a module"] * 2

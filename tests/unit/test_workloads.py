@@ -19,6 +19,7 @@ from lab.schema.load import parse
 from lab.schema.scenario import Scenario
 from lab.schema.workload import MOST_OBJECTS, Exchange, exchanges, workload_of, workloads
 from lab.schema.workloads import requests, video, web, web_archive
+from tests.brief import error_of
 from tests.conftest import SMALL, experiment_on
 
 MANY = 20_000
@@ -154,11 +155,9 @@ def test_a_scenario_without_a_workload_keeps_its_digest() -> None:
     ],
 )
 def test_a_bad_workload_is_one_line(workload: object, line: str) -> None:
-    with pytest.raises(UserError) as refused:
-        parse(Scenario, SCENARIO | {"workload": workload}, Path("a.yml"))
-    assert str(refused.value).startswith("a.yml: workload")
-    assert line in str(refused.value)
-    assert "\n" not in str(refused.value)
+    refused = error_of(parse, Scenario, SCENARIO | {"workload": workload}, Path("a.yml"))
+    assert refused.startswith("a.yml: workload")
+    assert line in refused
 
 
 @pytest.mark.parametrize("fields", [{"size_bytes": 1000}, {"rival": "cubic"}])

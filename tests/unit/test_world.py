@@ -12,12 +12,12 @@ from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.images import archive, copyright_files, image
+from tests.brief import folder_at, present, put
 
 
 def test_a_mirror_of_the_users_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_DEBIAN_MIRROR", "http://mirror.example/debian/")
-    lines = archive.sources("trixie")
-    assert lines is not None
+    lines = present(archive.sources("trixie"))
     assert lines.splitlines()[0] == "deb http://mirror.example/debian trixie main"
     assert archive.arguments() == ["-"]
 
@@ -69,8 +69,7 @@ def test_a_folder_of_the_cache_is_complete_or_not_there_whatever_a_killed_build_
     with publish(folder) as draft:
         assert draft is None
     assert {file.name for file in folder.iterdir()} == {"whole", ".complete"}
-    (tmp_path / ".other.draft").mkdir()
-    (tmp_path / ".other.draft" / "half").write_text("")
+    put(tmp_path / ".other.draft" / "half", "")
     with publish(tmp_path / "other") as draft:
         assert draft is not None
         assert not list(draft.iterdir())
@@ -104,8 +103,7 @@ def test_a_cache_of_another_user_is_used_where_it_is_named_and_only_its_owner_wr
 
 
 def test_what_the_lab_notes_lies_in_a_cache_of_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    class_cache = tmp_path / "class"
-    class_cache.mkdir()
+    class_cache = folder_at(tmp_path / "class")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("LAB_CACHE", str(class_cache))
     assert paths.own_cache() == class_cache

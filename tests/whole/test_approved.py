@@ -10,7 +10,6 @@ import polars.selectors as cs
 import pytest
 from pydantic import BaseModel
 
-from lab.base.errors import UserError
 from lab.base.named_files import profile_files
 from lab.judge.digest import digest as numbers_of
 from lab.judge.judged import judged
@@ -32,6 +31,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from tests import slow_start_model as model
 from tests.approved import approved, json_in_six_digits
+from tests.brief import error_of
 from tests.conftest import SMALL, experiment_on
 from tests.stored_run import LINK, rewrite, sign, store_run
 
@@ -90,8 +90,7 @@ def test_the_links_of_a_comparison_are_the_approved_ones() -> None:
     rows = [f"{name}: {link.topology}, {link.title}: {asdict(link)}" for name, of in chosen.items() for link in of]
     text = "\n".join(rows) + "\n"
     assert text == approved("comparison-links.txt", text)
-    with pytest.raises(UserError, match=r"^command line: links=geo: must be a link that is named once$"):
-        links(["geo", "geo"])
+    assert error_of(links, ["geo", "geo"]) == "command line: links=geo: must be a link that is named once"
 
 
 def test_the_digest_of_a_specification_is_the_approved_one_or_no_stored_run_would_be_known() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A name or a link that is not known is one line that names what is near, before anything heavy is loaded."""
+"""A name or word of a command line that is unknown, empty or double is one line, before anything heavy is loaded."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +13,12 @@ from lab.base.choice import choose, suggested
 from lab.base.errors import UserError
 from lab.base.named_files import kernel_senders
 from lab.base.paths import REPO
+from lab.commands.cli import app
 from lab.commands.known import require_run
 from lab.runs.experiment import load_experiment, specification, try_link
 from lab.runs.link_kinds import KINDS
 from lab.schema.cca import load_ccas
+from tests.brief import error_of, folder_at
 from tests.command import scenario_file
 from tests.stored_run import store_run
 
@@ -119,12 +122,10 @@ def test_a_run_is_named_by_its_folder_by_that_above_it_or_by_its_scenario(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
-    run = store_run(tmp_path, 1, senders=("cubic",))
-    (run.parent / "latest").symlink_to(run.name)
+    run = store_run(tmp_path, 1, senders=("cubic",), latest=True)
     for name in (run, f"geo/{run.name}", "geo", run.parent):
         assert require_run(name).resolve() == run
-    strangers = tmp_path / "strangers"
-    strangers.mkdir()
+    strangers = folder_at(tmp_path / "strangers")
     (strangers / "latest").symlink_to(run)
     for wrong in ("mars", tmp_path, "x" * 5000, strangers):
         with pytest.raises(UserError, match=f"^--run={str(wrong)[:200]}: must be a run's folder, or a scenario with a"):
@@ -133,15 +134,9 @@ def test_a_run_is_named_by_its_folder_by_that_above_it_or_by_its_scenario(
 
 @pytest.mark.parametrize(
     ("words", "field"),
-    [
-        ("try own.c --against nosuch", "against"),
-        ("whatif my.pcap --was nosuch", "was"),
-        ("break nosuch", "sender"),
-    ],
+    [("try own.c --against nosuch", "against"), ("whatif my.pcap --was nosuch", "was"), ("break nosuch", "sender")],
 )
-def test_a_wrong_sender_is_refused_under_the_name_of_its_option(
-    refusal: Callable[..., str], words: str, field: str
-) -> None:
+def test_a_wrong_sender_is_refused_by_its_options_name(refusal: Callable[..., str], words: str, field: str) -> None:
     assert refusal(*words.split()).startswith(f"command line: {field}=nosuch: must be a known sender of lab/cca.yml")
 
 
@@ -156,3 +151,67 @@ def test_a_tried_link_is_the_same_trial_as_that_of_a_scenario(tmp_path: Path) ->
     loaded = load_experiment(str(scenario_file(tmp_path, question=tried.scenario.question)))
     assert tried.name == "try-geo-viasat"
     assert specification(tried)["digests"] == specification(loaded)["digests"]
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        (["compare", "--cca", "search,cubic", "--links", ""], "links=: must be some text, or left out"),
+        (["compare", "--cca", "search,cubic", "--links="], "links=: must be some text, or left out"),
+        (["race", "search,cubic", "--links", " "], "links=: must be some text, or left out"),
+        (["break", ""], "argument=: must be some text, or left out"),
+        (["bundle", "make", ""], "argument=: must be some text, or left out"),
+        (["compare", "--cca", "search,cubic", "--links", "geo", "--links=leo"], "--links: must be given once"),
+        (["traces", "show", "mine.csv", "--format", "a", "--format", "b"], "--format: must be given once"),
+    ],
+)
+def test_a_word_that_would_pass_for_another_is_refused(line: list[str], refusal: str) -> None:
+    assert error_of(app, line) == f"command line: {refusal}"
+
+
+@pytest.mark.parametrize("line", [["--set", "scale=2", "--set", "skip=1"], ["--set=scale="]])
+def test_an_option_that_may_be_repeated_may_and_a_value_may_end_in_a_sign(line: list[str]) -> None:
+    assert error_of(app, ["traces", "show", "nothing", *line]).startswith("nothing: must be a file, or a recording")
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        (["bundle", "make", "/"], "/: must be a file in a folder that is there"),
+        (["bundle", "make", "nowhere/lab.bundle"], "nowhere/lab.bundle: must be a file in a folder that is there"),
+        (["page", "nowhere"], "nowhere: must be the folder of all results"),
+        (["break", "cubic,bbr"], "command line: sender=cubic,bbr: must be one sender, or one path"),
+        (
+            ["break", "./stack.yml"],
+            "command line: sender=./stack.yml: must be a sender's name, a C file or its folder: stacks of your own run "
+            "in lab try",
+        ),
+    ],
+)
+def test_a_path_or_a_name_that_a_command_cannot_use_is_refused_before_it_begins(line: list[str], refusal: str) -> None:
+    assert error_of(app, line) == refusal
+
+
+NO_UTF8 = os.fsdecode(b"a\xff")
+
+
+@pytest.mark.parametrize("line", [["report", NO_UTF8], ["run", f"{NO_UTF8}/mine.yml"], ["page", "--help", NO_UTF8]])
+def test_a_path_that_is_no_utf8_is_refused_before_anything_runs(line: list[str]) -> None:
+    with pytest.raises(UserError, match=r"^command line: argument='a\\udcff.*': must be UTF-8 text$"):
+        app(line)
+
+
+@pytest.mark.parametrize("name", ["LAB_RESULTS", "LAB_CACHE", "TMPDIR", "HOME", "PWD"])
+def test_a_place_that_is_no_utf8_is_refused_before_anything_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, f"/{NO_UTF8}")
+    with pytest.raises(UserError, match=rf"^environment: {name}='/a\\udcff': must be UTF-8 text$"):
+        app(["list"])
+
+
+def test_an_empty_home_puts_no_cache_into_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LAB_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "")
+    assert error_of(paths.cache) == "environment: HOME=: must be a folder's whole path, or LAB_CACHE must name a folder"
+    monkeypatch.setenv("LAB_CACHE", "/nowhere")
+    assert str(paths.cache()) == "/nowhere"

@@ -30,6 +30,7 @@ from lab.node.system.tools import NodeError
 from lab.runs import pool
 from lab.runs.options import RunOptions
 from lab.tables.stored_trial import Trial
+from tests.brief import error_of
 from tests.unit.test_trial_stored import Recorded, job
 
 
@@ -51,8 +52,7 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("down")
 def test_without_a_vm_the_virtual_kernel_is_usual_and_a_vm_that_is_requested_named() -> None:
     assert choose.choose(None, None).line == "backend virtual, engine netns"
-    with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
-        real_backend(choose.choose("vm", None))
+    assert "vm: not up: run 'vagrant up'" in error_of(real_backend, choose.choose("vm", None))
 
 
 @pytest.mark.usefixtures("up")
@@ -84,8 +84,7 @@ def test_the_environment_decides_where_the_command_line_does_not(monkeypatch: py
     assert choose.choose(None, None).reason == "set by LAB_BACKEND"
     assert choose.choose("host", None).reason == "as requested"
     monkeypatch.setenv("LAB_BACKEND", "cloud")
-    with pytest.raises(UserError, match="environment: backend=cloud: must be one of"):
-        choose.choose(None, None)
+    assert "environment: backend=cloud: must be one of" in error_of(choose.choose, None, None)
 
 
 @pytest.fixture
@@ -173,7 +172,6 @@ def test_a_scheduler_with_tls_serves_whoever_has_the_certificate(encrypted: str,
 
 @pytest.fixture(scope="module")
 def plain() -> Iterator[str]:
-    """A cluster in this process."""
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "silence_logs": 50}
     with LocalCluster(protocol="tcp://", dashboard_address="127.0.0.1:0", **options) as there:
         yield str(there.scheduler_address)
@@ -239,8 +237,7 @@ def test_a_scheduler_without_its_package_is_one_line(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("address", ["", "tcp", "foo://x", "inproc://x", "ucx://127.0.0.1:1"])
 def test_an_address_of_another_form_is_one_line(address: str) -> None:
-    with pytest.raises(UserError, match=r": must be tcp://HOST:PORT or tls://HOST:PORT$"):
-        connect(address)
+    assert error_of(connect, address).endswith(": must be tcp://HOST:PORT or tls://HOST:PORT")
 
 
 @pytest.mark.parametrize("address", ["tcp://", "tcp://127.0.0.1:99999999", "tls://127.0.0.1:1"])

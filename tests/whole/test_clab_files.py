@@ -17,6 +17,7 @@ from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.runs.experiment import try_link
 from lab.schema.topology import load_topology
+from tests.brief import error_of, put
 
 PROFILE = "title: t\ndown: {rate_mbps: -1, delay_ms: fast, buffer_bytes: 9}\nup: {delay_ms: 1}\nrecorded: []\n"
 ONE, LINE = "must be a topology with exactly one label lab.", "must be left out: write it as an exec line of the node"
@@ -30,15 +31,13 @@ def content() -> dict[str, Any]:
 
 
 def written(folder: Path, changed: dict[str, Any]) -> str:
-    file = folder / "mine.clab.yml"
-    file.write_text(yaml.safe_dump(changed, sort_keys=False))
+    file = put(folder / "mine.clab.yml", yaml.safe_dump(changed, sort_keys=False))
     return str(file)
 
 
 def faults(folder: Path, changed: dict[str, Any]) -> list[str]:
-    with pytest.raises(UserError) as refused:
-        load_topology(written(folder, changed), "test")
-    return [line.removeprefix(f"{folder}/mine.clab.yml: ") for line in str(refused.value).split("\n")]
+    refused = error_of(load_topology, written(folder, changed), "test")
+    return [line.removeprefix(f"{folder}/mine.clab.yml: ") for line in refused.split("\n")]
 
 
 def test_a_usual_file_is_read_and_one_note_names_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +99,8 @@ def test_an_empty_list_and_an_empty_file_are_said_in_words_and_two_faults_both_n
     with pytest.raises(UserError, match="content=None: must be a mapping of fields"):
         load_topology(str(tmp_path / "none.clab.yml"), "test", labelled=False)
     (tmp_path / "mine.yml").write_text(PROFILE)
-    with pytest.raises(UserError) as refused:
-        read_profile(tmp_path / "mine.yml")
-    fields = [line.split(": ")[1].split("=")[0] for line in str(refused.value).split("\n")]
+    refused = error_of(read_profile, tmp_path / "mine.yml")
+    fields = [line.split(": ")[1].split("=")[0] for line in refused.split("\n")]
     assert fields == ["down.rate_mbps", "down.delay_ms", "down.buffer_bytes", "assumed"]
 
 
@@ -205,9 +203,7 @@ IN_TRIAL = "left out in a trial: it goes over IPv4"
         ("server.labels.lab.sender", "server", "an IPv4"),
     ],
 )
-def test_what_a_trial_cannot_have_is_named_before_a_kernel_starts(
-    tmp_path: Path, field: str, value: str, rule: str
-) -> None:
+def test_what_no_trial_can_have_is_named_before_any_runs(tmp_path: Path, field: str, value: str, rule: str) -> None:
     node, part, *inner = field.split(".", 2)
     stated = value if not inner else [value] if inner == ["0"] else {inner[0]: value}
     line = f"topology.nodes.{field}={value}: must be {rule}"

@@ -14,6 +14,7 @@ import pytest
 from lab.base.cache import DONE, MARKER, publish, use_lock_of
 from lab.commands.clean import KEPT, tidy
 from lab.images import image
+from tests.brief import folder_at, put
 from tests.command import lab, refused
 from tests.deep_folders import deepened
 
@@ -61,8 +62,7 @@ def codes(cache: Path) -> list[str]:
 def home(folder: Path) -> set[Path]:
     """Fill a folder like a user's own."""
     for name in (".git", ".ssh", "Documents", "traces", "kernel-sources"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "dear").write_text("mine")
+        put(folder / name / "dear", "mine")
     (folder / "build.log").write_text("mine")
     (folder / ".notes.draft").mkdir()
     return set(folder.rglob("*"))
@@ -149,9 +149,7 @@ def test_what_another_process_uses_stays(cache: Path) -> None:
 
 
 def test_the_builder_of_a_running_build_stays(cache: Path) -> None:
-    status = cache / f"builder-{image.digest('builder')}" / "root/var/lib/dpkg/status"
-    status.parent.mkdir(parents=True)
-    status.write_text("")
+    status = put(cache / f"builder-{image.digest('builder')}" / "root/var/lib/dpkg/status", "")
     (status.parents[4] / DONE).touch()
     with another_process("import sys; from lab.images import image; assert image.find('builder')"):
         list(tidy(with_cache=True))
@@ -167,8 +165,7 @@ def test_what_another_process_has_just_built_stays(cache: Path) -> None:
 
 
 def test_a_draft_of_a_killed_build_is_removed(cache: Path) -> None:
-    draft = cache / f".modules-{DIGESTS[0]}.draft"
-    draft.mkdir()
+    draft = folder_at(cache / f".modules-{DIGESTS[0]}.draft")
     assert draft in list(tidy(with_cache=False))
     assert (cache / f"guest-code-{DIGESTS[-1]}" / DONE).exists()
 
@@ -216,8 +213,7 @@ def test_nothing_is_removed_behind_a_link_in_a_strangers_run(cache: Path) -> Non
 
 
 def test_a_draft_of_any_depth_is_removed(cache: Path) -> None:
-    draft = stored(cache.parent / "results", "geo", "{}") / "trials" / ".x.draft"
-    draft.mkdir()
+    draft = folder_at(stored(cache.parent / "results", "geo", "{}") / "trials" / ".x.draft")
     deepened(draft, 3000)
     list(tidy(with_cache=False))
     assert not draft.exists()

@@ -33,6 +33,7 @@ from lab.runs.link_kinds import KINDS, links
 from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.stored_run import Run
+from tests.brief import present
 from tests.stored_run import change, rewrite, store_run
 from tests.whole.test_runs_that_fail import Watched
 
@@ -264,7 +265,6 @@ def test_runs_stand_by_their_link_and_then_by_name(tmp_path: Path) -> None:
     assert [each.run.path.parent.name for each in in_order(kept)] == ["b", "c", "a"]
     assert [each.name for each in every_stored(tmp_path)[0]] == ["a", "b", "c"]
     assert [each.name for each in every_stored(tmp_path, ["c", "none"])[0]] == ["c"]
-    first = first_stored(tmp_path, ["none", "a", "b"])
-    assert first is not None
+    first = present(first_stored(tmp_path, ["none", "a", "b"]))
     assert first.run.scenario["profile"] == "wifi"
     assert first_stored(tmp_path, ["none"]) is None

@@ -238,9 +238,7 @@ def test_what_has_no_result_is_named(results: Path, compared: Compared, monkeypa
     assert "wired, modelled: no trial has a result." in page
 
 
-def test_links_where_no_sender_has_separated_share_a_line_and_the_others_keep_their_sentence(
-    compared: Compared,
-) -> None:
+def test_links_where_no_sender_has_separated_share_a_line_and_others_keep_their_sentence(compared: Compared) -> None:
     comparison, (geo, wired) = compared
     alike = dict.fromkeys(SENDERS, RankedPlace(1, len(SENDERS)))
     without = dict.fromkeys(SENDERS[1:], RankedPlace(1, len(SENDERS) - 1))
@@ -275,11 +273,7 @@ def test_a_comparison_without_a_valid_trial_is_written_and_says_why(
     ],
 )
 def test_resume_refuses_another_request_and_another_version_of_a_senders_module(
-    compared: Compared,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    changed: dict[str, Any],
-    line: str,
+    compared: Compared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], line: str
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     with pytest.raises(UserError, match="no comparison to resume"):

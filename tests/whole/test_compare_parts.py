@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from lab.base.errors import UserError
 from lab.evaluation.compare.growing import looks_of
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of, values
 from lab.judge.queueing import mean_wait_ms
@@ -25,6 +24,7 @@ from lab.report.compare.worst import worst_trials
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
+from tests.brief import error_of, present
 from tests.compared import Compared, store
 from tests.stored_run import change, rewrite, sign, store_run
 
@@ -64,8 +64,7 @@ def test_harm_decides_where_a_rival_takes_part_and_an_unknown_measure_is_refused
     assert primary_of(alone, "queueing") == BY_NAME["queueing"]
     assert primary_of(shared, "queueing") == BY_NAME["harm"]
     assert (PRIMARY, RULE) == ("chokepoint", "rule")
-    with pytest.raises(UserError, match=r"^command line: measure=speed: must be one of chokepoint, rule, "):
-        measure_of("speed")
+    assert error_of(measure_of, "speed").startswith("command line: measure=speed: must be one of chokepoint, rule, ")
 
 
 @pytest.fixture(scope="module")
@@ -146,9 +145,7 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_where_they_are(compare
         ({"kind": "disturb", "hold_every_pkts": 50, "hold_pkts": 8}, {"7.7"}),
     ],
 )
-def test_a_queue_counts_for_what_it_does(
-    compared: Compared, tmp_path: Path, queue: dict[str, Any], sections: set[str]
-) -> None:
+def test_queues_count_as_they_do(compared: Compared, tmp_path: Path, queue: dict[str, Any], sections: set[str]) -> None:
     comparison, (geo, _) = compared
     run = store_run(tmp_path, 1, senders=("search",))
     change(run, profile={"down": {"queue": queue}})
@@ -223,8 +220,7 @@ def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came
     comparison, found = compared
     named = labels(comparison)
     (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
-    shown = explain(geo, named, {geo.found.link.name: "report.html"})
-    assert shown is not None
+    shown = present(explain(geo, named, {geo.found.link.name: "report.html"}))
     own, best, cost = shown.sentences
     assert geo.found.stored
     rows = geo.found.stored.judged.outcomes.filter(trial=geo.trial, heuristic="truth")
@@ -245,8 +241,7 @@ def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_loss_and_what_came
 def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(compared: Compared) -> None:
     comparison, found = compared
     (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
-    shown = explain(geo, labels(comparison), {geo.found.link.name: None})
-    assert shown is not None
+    shown = present(explain(geo, labels(comparison), {geo.found.link.name: None}))
     assert shown.sentences[0].endswith("; the queue never stayed filled: early; nothing was lost.")
 
 

@@ -18,7 +18,8 @@ from lab.schema.dataset import Collections, Description
 from lab.schema.load import load
 from lab.traces import importers
 from lab.traces.datasets import Dataset, by_name, dataset, datasets, path_of
-from tests.command import lab
+from tests.brief import error_of, put
+from tests.command import lab, lab_ok
 from tests.recordings import COMMIT, collection, serving, sha256, stanza
 from tests.traces_real import DOCUMENTS, LICENSED, RECORDINGS, needs_real, real
 from tests.traces_real import FOLDER as REAL
@@ -57,8 +58,7 @@ def test_every_recording_has_a_name_of_its_own_and_two_of_one_name_are_refused()
     wholes = [each.folder for each in datasets().values() if each.part == Description()]
     assert max(Counter(wholes).values()) == 1
     both = Collections.model_validate({"mine": stanza({"a.txt": b"1", "a.csv": b"2"})})
-    with pytest.raises(UserError, match=r"mine.files=a.csv: must be named apart from a.txt$"):
-        by_name(both.root)
+    assert error_of(by_name, both.root).endswith("mine.files=a.csv: must be named apart from a.txt")
 
 
 def test_an_unknown_name_is_refused_and_a_recording_that_was_not_fetched_names_the_command(
@@ -67,8 +67,7 @@ def test_an_unknown_name_is_refused_and_a_recording_that_was_not_fetched_names_t
     with pytest.raises(UserError, match=r"^leo/none: must be a recording of trace-profiles/datasets.yml: 'lab traces"):
         dataset("leo/none")
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
-    with pytest.raises(UserError, match=r"run 'lab traces fetch leo-leocc/bw_example'$"):
-        path_of("leo-leocc/bw_example")
+    assert error_of(path_of, "leo-leocc/bw_example").endswith("run 'lab traces fetch leo-leocc/bw_example'")
 
 
 GOOD = stanza({"a.txt": b"1 2 3"})
@@ -91,12 +90,8 @@ GOOD = stanza({"a.txt": b"1 2 3"})
     ],
 )
 def test_what_is_wrong_is_named_with_its_rule(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    file = tmp_path / "datasets.yml"
-    file.write_text(yaml.safe_dump({"mine": GOOD | changes}))
-    with pytest.raises(UserError) as refused:
-        load(Collections, file)
-    assert words in str(refused.value)
-    assert "\n" not in str(refused.value)
+    file = put(tmp_path / "datasets.yml", yaml.safe_dump({"mine": GOOD | changes}))
+    assert words in error_of(load, Collections, file)
 
 
 def test_a_file_of_several_links_is_known_by_its_parts_and_a_recording_of_two_needs_both() -> None:
@@ -158,10 +153,7 @@ def stored(requested: Dataset) -> bytes:
 
 
 def refusal_of(requested: list[Dataset], mirror: Path | None = None) -> str:
-    with pytest.raises(UserError) as refused:
-        list(fetch(requested, Mirror(mirror) if mirror else None))
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return error_of(list, fetch(requested, Mirror(mirror) if mirror else None))
 
 
 def test_a_recording_comes_once_from_its_origin_and_its_licence_is_printed(origin: Path) -> None:
@@ -277,8 +269,7 @@ def test_a_mirror_without_the_file_names_what_it_looked_for_and_a_changed_one_is
 
 @needs_real
 def test_the_command_fetches_all_real_recordings_from_a_mirror(tmp_path: Path, cache: Path) -> None:
-    done = lab(tmp_path, "traces", "fetch", "--all", "--mirror", str(REAL))
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(tmp_path, "traces", "fetch", "--all", "--mirror", str(REAL))
     assert done.stdout.count("fetched from") == len(chosen([], everything=True))
     assert "leo-mmsys24: CC-BY-SA-4.0, J. Zhao and J. Pan" in done.stdout
     assert not list(cache.rglob("*.draft"))

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever goes wrong gets one clear line and a failing exit status; a short fuzzing ends so too."""
+"""Whatever goes wrong gets one clear line and a failing exit status, and nothing that is stored is lost."""
 
+import json
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from lab.base.commit import commit, program
-from lab.runs.run_folder import lab_version
-from tests.command import lab, refused, scenario_file
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+from lab.commands.cli import app
+from lab.runs.run_folder import lab_version, new_folder
+from lab.tables.stored_trial import FORMAT
+from tests.brief import folder_at
+from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, scenario_file, status_of
 from tests.hostile.readers import READERS
+from tests.stored_run import sign, store_run
 from tests.whole.test_hostile import in_a_process
 
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
     """A folder of the system's tools, from which a test takes one away."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "bin")
     for tool in ("bwrap", "mmdebstrap", "setpriv", "git", "apt-get", "true"):
         found = shutil.which(tool)
         if found:
@@ -26,9 +36,7 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def test_without_the_requested_bwrap_a_run_names_it_and_the_command_that_shows_more(
-    tmp_path: Path, tools: Path
-) -> None:
+def test_without_the_requested_bwrap_a_run_names_it_and_a_command_that_shows_more(tmp_path: Path, tools: Path) -> None:
     (tools / "bwrap").unlink()
     words = ["run", str(scenario_file(tmp_path))]
     done = lab(tmp_path / "results", *words, PATH=str(tools), LAB_SANDBOX="bubblewrap")
@@ -87,3 +95,100 @@ SEED = "1"
 def test_a_changed_file_is_read_or_refused_in_one_line(reads: str) -> None:
     done = in_a_process("tests.hostile.fuzz", reads, FEW, SEED)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_run(tmp_path_factory.mktemp("whole"), trials=1)
+
+
+@pytest.fixture
+def stored(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("run.json", json.dumps({"format": 99}).encode(), f"format=99: must be {FORMAT}"),
+        ("run.json", b'{"format": 2, "comp', "must be whole JSON"),
+        ("run.json", b"[]", "must be a JSON object"),
+        ("trials/cubic-001/trial.json", json.dumps({"format": 1}).encode(), f"format=1: must be {FORMAT}"),
+        ("trials/cubic-001/trial.json", b"", "must be whole JSON"),
+        ("trials/cubic-001/packets.parquet", None, "must be a whole Parquet table"),
+        ("trials/cubic-001/acks.parquet", b"", "must be a whole Parquet table"),
+        ("trials/cubic-001/qdisc.parquet", b"not a table", "must be a whole Parquet table"),
+    ],
+)
+def test_a_damaged_run_is_refused_by_file(
+    stored: Path, refusal: Callable[..., str], file: str, content: bytes | None, words: str
+) -> None:
+    damaged = stored / file
+    damaged.write_bytes(damaged.read_bytes()[:-100] if content is None else content)
+    sign(damaged)
+    assert refusal("report", str(stored)).startswith(f"{damaged}: {words}")
+
+
+COMMANDS = [
+    *(str(known.name or getattr(known.callback, "__name__", "")) for known in app.registered_commands),
+    "kernel build",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example(command: str) -> None:
+    done = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "200"})
+    assert done.exit_code == 0
+    assert f"Example: lab {command}" in done.stdout.replace("`", "")
+
+
+def test_reproduce_refuses_an_unknown_scenario_before_anything_is_built(
+    refusal: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    assert "goe" in refusal("reproduce", "geo", "goe")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_message_is_one_line_of_bounded_length() -> None:
+    message = str(UserError(f"first\nsecond {'x' * 10_000} last"))
+    assert message.startswith("first second xxx")
+    assert message.endswith("xxx last")
+    assert (len(message.splitlines()), len(message) < 2500) == (1, True)
+
+
+def test_runs_that_begin_in_one_second_have_folders_of_their_own(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as threads:
+        begun = list(threads.map(new_folder, [tmp_path / "mine"] * 3))
+    assert len(set(begun)) == 3
+    assert all((folder / "trials").is_dir() for folder in begun)
+
+
+@pytest.mark.parametrize("after_s", [0.002, 0.01, 0.02, 0.03, 0.05, 0.1])
+def test_ctrl_c_in_the_first_moment_ends_the_command_without_a_traceback(after_s: float) -> None:
+    process = subprocess.Popen(
+        [REPO / "scripts" / "lab", "list"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(after_s)
+    press_ctrl_c(process)
+    _, errors = process.communicate(timeout=ENOUGH_S)
+    assert status_of(process) == 130
+    assert errors in ("", "interrupted: stored trials are whole; run the command again\n")
+
+
+@pytest.mark.parametrize("words", ["try {}", "report {}", "log {} cubic-001", "grade 1 {}", "page {}"])
+def test_a_link_to_itself_is_refused_in_one_line(tmp_path: Path, words: str) -> None:
+    (tmp_path / "loop.c").symlink_to("loop.c")
+    refused(lab(tmp_path / "results", *words.format(tmp_path / "loop.c").split()))
+
+
+def test_a_link_to_itself_in_a_folder_of_sources_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.c").symlink_to("a.c")
+    line = refused(lab(tmp_path / "results", "try", str(tmp_path / "own")))
+    assert line == f"{tmp_path}/own/a.c: Too many levels of symbolic links"

@@ -15,16 +15,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lab.base.errors import UserError
 from lab.base.paths import LAB, REPO
-from lab.figures import (
-    cwnd_rtt,
-    delivered_bytes,
-    exit_times,
-    latency_offset,
-    throughput_cdf,
-    throughput_delay,
-)
+from lab.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf, throughput_delay
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
@@ -40,6 +32,7 @@ from lab.schema.cca import load_ccas
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
+from tests.brief import error_of
 from tests.first_screen import TWO, of_link
 from tests.slow_start_model import BINS, download
 from tests.stored_run import store_run
@@ -109,9 +102,7 @@ def test_the_same_figure_gives_the_same_bytes_and_axes_also_without_data() -> No
 
 
 @pytest.mark.parametrize(("values", "shares_pct"), [([], []), ([3.0], [0, 100]), ([2.0, 1.0], [0, 50, 100])])
-def test_a_distribution_rises_from_0_to_100_and_that_of_nothing_is_empty(
-    values: list[float], shares_pct: list[float]
-) -> None:
+def test_a_distribution_rises_from_0_to_100_or_is_empty(values: list[float], shares_pct: list[float]) -> None:
     _, (axis,) = panels(1, 3.0)
     cumulative(axis, pl.Series(values, dtype=pl.Float64))
     assert np.asarray(axis.lines[0].get_ydata()).tolist() == shares_pct
@@ -185,8 +176,7 @@ def test_senders_stand_in_the_order_of_the_lab_whatever_the_scenarios(tmp_path: 
 
 def test_a_file_without_a_figure_is_one_line_that_names_it(figures_folder: Path) -> None:
     (figures_folder / "empty.py").write_text("FIGURE = None\n")
-    with pytest.raises(UserError, match=r"empty\.py: FIGURE=None: must be a lab\.figures\.page_figure\.PageFigure"):
-        figures(Place.RUN)
+    assert "empty.py: FIGURE=None: must be a lab.figures.page_figure.PageFigure" in error_of(figures, Place.RUN)
 
 
 LEAST_CONTRAST = 3.0  # of graphical objects (WCAG 2.2, 1.4.11)

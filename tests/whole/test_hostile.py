@@ -138,9 +138,7 @@ def test_a_log_that_is_one_character_takes_little_memory_to_show(
 
 
 @pytest.mark.parametrize("columns", [0, 5, 40])
-def test_in_a_terminal_of_any_width_no_text_and_no_column_is_lost(
-    columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_a_terminal_of_any_width_no_text_or_column_is_lost(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     console = PlainConsole(file=(file := io.StringIO()))
     cells = RichTable("Sender", *(RichColumn(name, no_wrap=True) for name in ("Chokepoint", "papers' rule", "Mb/s")))

@@ -127,9 +127,7 @@ def test_ctrl_c_a_closed_terminal_and_sigterm_end_every_block_once(
 
 
 @pytest.mark.parametrize(("work", "printed"), [("lose()", ""), ("end_slowly()", "slowly\n")])
-def test_sigterm_is_raised_again_where_it_is_lost_and_not_while_blocks_end(
-    tmp_path: Path, work: str, printed: str
-) -> None:
+def test_sigterm_is_raised_again_where_lost_and_not_while_blocks_end(tmp_path: Path, work: str, printed: str) -> None:
     (temporary := tmp_path / "temporary").mkdir()
     with ends(tmp_path, work, temporary) as process:
         wait_for(lambda: list(temporary.rglob("begun")), "scratch folder", 60)
@@ -276,9 +274,10 @@ def test_of_ctrl_c_the_processes_say_nothing(tmp_path: Path, begun: bytes) -> No
         assert process.returncode == 0
 
 
-@pytest.mark.parametrize(
-    "sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT], ids=lambda each: each.name
-)
+ENDING = [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT]
+
+
+@pytest.mark.parametrize("sent", ENDING, ids=lambda each: each.name)
 def test_processes_end_at_once_with_the_command_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     """Whether the signal goes to the command alone, as that of `kill`, or to all of a terminal."""
     (tmp_path / "workers.py").write_text(WORKERS)

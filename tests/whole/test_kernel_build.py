@@ -19,6 +19,7 @@ from lab.kernel import build
 from lab.kernel.build import SOCKETS, with_socket_bytes
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import VERSIONS
+from tests.brief import error_of, folder_at, put
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """
@@ -37,8 +38,7 @@ def builder() -> image.Image:
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builder: image.Image) -> Path:
     """A cache with the built images and no kernel."""
-    cache = tmp_path / "cache"
-    cache.mkdir()
+    cache = folder_at(tmp_path / "cache")
     (cache / builder.root.parent.name).symlink_to(builder.root.parent)
     monkeypatch.setenv("LAB_CACHE", str(cache))
     return cache
@@ -47,9 +47,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builder: image.Im
 def tarball(folder: Path, files: dict[str, str]) -> Path:
     """Pack a small tree as kernel sources are packed, below one folder."""
     for name, content in files.items():
-        file = folder / "linux" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
+        file = put(folder / "linux" / name, content)
         file.chmod(0o755)
     (folder / "linux").mkdir(exist_ok=True)
     packed = folder / "linux.tar"
@@ -68,10 +66,7 @@ def broken_kernel(folder: Path, olddefconfig: str = "true") -> Path:
 
 
 def failure(source: Path) -> str:
-    with pytest.raises(UserError) as failed:
-        build.ensure(Recipe(tarball=source))
-    assert "\n" not in str(failed.value)
-    return str(failed.value)
+    return error_of(build.ensure, Recipe(tarball=source))
 
 
 def test_the_first_error_of_the_compiler_and_the_log_are_reported(
@@ -122,9 +117,8 @@ def test_what_cannot_be_is_refused_before_anything_is_built(
     monkeypatch.setattr(cluster, "REPLY_S", 1)
     for name in ("CACHE", "RESULTS"):
         monkeypatch.setenv(f"LAB_{name}", str(tmp_path / name))
-    with pytest.raises(UserError) as refused:
-        CliRunner().invoke(app, [*command.split(), f"--{option}", value], catch_exceptions=False)
-    assert str(refused.value).startswith(f"command line: {option}={value}: must be {rule}")
+    line = error_of(CliRunner().invoke, app, [*command.split(), f"--{option}", value], catch_exceptions=False)
+    assert line.startswith(f"command line: {option}={value}: must be {rule}")
     assert not list(tmp_path.iterdir())
 
 
@@ -137,9 +131,7 @@ def test_an_option_that_the_source_does_not_keep_is_named(
     assert reported.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
 
 
-def test_a_failed_build_leaves_no_kernel_or_draft(
-    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_build_leaves_no_kernel(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recipe, "patches", [])
     source = broken_kernel(tmp_path)
     failure(source)

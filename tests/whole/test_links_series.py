@@ -25,6 +25,7 @@ from lab.links.steps import Steps
 from lab.tables.link_capacity import LinkCapacity
 from lab.traces import batches
 from lab.traces.batches import Batches
+from tests.brief import put
 
 VALUES = st.one_of(st.just(np.nan), st.integers(0, 9).map(float))
 STEPS = {
@@ -42,7 +43,6 @@ def cut(t_s: np.ndarray, value: np.ndarray, size: int) -> Iterator[tuple[np.ndar
 
 
 def whole(pieces: Batches) -> list[list[float]]:
-    """Put pieces together."""
     return [np.concatenate(columns).round(9).tolist() for columns in zip(*pieces, strict=True)]
 
 
@@ -70,8 +70,7 @@ CLOSE = [(0.0, 1.0), (4e-7, 2.0), (0.01, 3.0), (0.01 + 3e-7, 4.0), (0.01 + 4e-7,
 
 
 def profile(folder: Path, up: dict[str, Any]) -> Profile:
-    file = folder / "mine.yml"
-    file.write_text(yaml.safe_dump({"title": "t", "down": DOWN, "up": up, "recorded": [], "assumed": []}))
+    file = put(folder / "a.yml", yaml.safe_dump({"title": "t", "down": DOWN, "up": up, "recorded": [], "assumed": []}))
     return read_profile(file)
 
 
@@ -175,8 +174,10 @@ def test_a_trace_that_does_not_last_is_refused(tmp_path: Path, lines: str) -> No
 
 def traced(folder: Path, name: str = "mine", **opportunities: Any) -> Profile:
     down = {"opportunities": opportunities, "delay_ms": 30, "buffer_bytes": 90_000}
-    file = folder / f"{name}.yml"
-    file.write_text(yaml.safe_dump({"title": "t", "down": down, "up": {"delay_ms": 30}, "recorded": [], "assumed": []}))
+    file = put(
+        folder / f"{name}.yml",
+        yaml.safe_dump({"title": "t", "down": down, "up": {"delay_ms": 30}, "recorded": [], "assumed": []}),
+    )
     return read_profile(file)
 
 

@@ -41,8 +41,7 @@ return [...document.querySelectorAll(".chart .moment text, .chart .name, .chart 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = tmp_path_factory.mktemp("results")
-    run = store_run(results, trials=2)
-    (run.parent / "latest").symlink_to(run.name)
+    run = store_run(results, trials=2, latest=True)
     for trial in (run / "trials").iterdir():
         (trial / f"{CAPTURED}.zst").touch()
     notebooks = tmp_path_factory.mktemp("notebooks")

@@ -54,9 +54,7 @@ def test_every_link_of_a_page_read_as_markdown_leads_to_a_file() -> None:
     assert dead == []
 
 
-def test_every_command_is_in_the_reference_with_its_options_and_a_whole_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_command_is_in_the_reference_with_its_options_and_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     page = _generator("commands", monkeypatch).page()
     group = get_command(app)
     assert isinstance(group, Grouped)

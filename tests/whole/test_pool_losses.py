@@ -34,9 +34,7 @@ def surroundings(_job: int) -> tuple[int, set[int], str | None, bool]:
     return os.getpid(), os.sched_getaffinity(0), threads, signal.SIGINT in blocked
 
 
-def test_a_worker_has_a_processor_and_a_polars_thread_alone_and_passes_ctrl_c_by(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_has_a_processor_and_polars_thread_alone_and_passes_ctrl_c_by(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLARS_MAX_THREADS", "7")
     with bound_to(ALL), one_pool() as pool:
         pool.start(len(ALL) + 1)

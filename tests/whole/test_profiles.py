@@ -25,6 +25,7 @@ from lab.runs.stand_ins import stand_in_of
 from lab.schema.topology import load_topology
 from lab.traces import datasets, recording
 from lab.traces.recording import Meaning, Recording
+from tests.brief import error_of
 from tests.traces_real import FOLDER, needs_real
 
 DURATION_S = 30  # of the papers' downloads
@@ -116,8 +117,7 @@ def test_it_has_the_fields_of_its_base_and_its_own(tmp_path: Path) -> None:
 
 def test_sources_are_its_own(tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text(MINE.replace("assumed: [the rate]\n", ""))
-    with pytest.raises(UserError, match=r"mine.yml: assumed=: must be given"):
-        read_profile(tmp_path / "mine.yml")
+    assert "mine.yml: assumed=: must be given" in error_of(read_profile, tmp_path / "mine.yml")
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,4 @@ def test_each_link_of_the_tutorial_is_a_profile(tmp_path: Path, profile: str) ->
 
 def test_the_error_that_the_tutorial_shows_is_the_one_that_a_user_gets(tmp_path: Path) -> None:
     (tmp_path / "my-link.yml").write_text(profiles()[0].replace("rate_mbps: 20", "rate_mbps: -3"))
-    with pytest.raises(UserError) as refused:
-        read_profile(tmp_path / "my-link.yml")
-    assert str(refused.value).replace(str(tmp_path), "trace-profiles") in LINK.read_text()
+    assert error_of(read_profile, tmp_path / "my-link.yml").replace(str(tmp_path), "trace-profiles") in LINK.read_text()

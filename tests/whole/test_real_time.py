@@ -21,6 +21,7 @@ from lab.node.measure.machine import watch
 from lab.node.system.tools import NodeError
 from lab.runs.certificate import certify
 from lab.tables.trace import read_events
+from tests.brief import put
 from tests.certified import NODE, PLAN, TABLES
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -76,8 +77,7 @@ def test_the_clients_own_machine_and_the_wire_to_it_are_judged_too(
 def test_a_second_machine_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"^search-lab-client: not known here: run 'LAB_VMS=2 vagrant up'$"):
         pair.require()
-    ssh = tmp_path / "ssh"
-    ssh.write_text("#!/bin/sh\nexit 255\n")
+    ssh = put(tmp_path / "ssh", "#!/bin/sh\nexit 255\n")
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(NodeError, match=r"^search-lab-client: cannot be reached, or went away$"):
@@ -118,8 +118,7 @@ def test_the_pages_of_several_processors_give_events_in_order_of_time(tmp_path: 
 
 
 def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: Path) -> None:
-    config = tmp_path / "config"
-    config.write_text("Host away\n  HostName 127.0.0.1\n  Port 9\n")
+    config = put(tmp_path / "config", "Host away\n  HostName 127.0.0.1\n  Port 9\n")
     plan: Any = {"flows": [{"duration_s": 1}]}
     with pytest.raises(TrialError, match=r"^away: cannot be reached, or connection lost: .*refused"):
         Machine("netns", "away", config).run_plan(plan, tmp_path)

@@ -19,6 +19,7 @@ from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.errors import UserError
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
+from tests.brief import folder_at, put
 from tests.deep_folders import deepened
 from tests.processors import ALL, bound_to
 
@@ -36,9 +37,7 @@ def room(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    return folder
+    return folder_at(tmp_path / "folder")
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -66,8 +65,7 @@ KINDS: dict[str, Callable[[Path, Path], object]] = {
 @pytest.mark.parametrize("name", ["trial.json", "packets.parquet", "client.pcapng.zst", "error.txt", "formats/tcp2"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_anything_else_is_refused_and_the_host_is_unchanged(room: Path, folder: Path, kind: str, name: str) -> None:
-    secret = room.parent / "secret"
-    secret.write_text("a host's secret")
+    secret = put(room.parent / "secret", "a host's secret")
     KINDS[kind](room / name, secret)
     with pytest.raises(TrialError, match=rf"^trial: {name}: must be a plain file or folder$"):
         take(room, folder, MOST_BYTES)

@@ -15,6 +15,7 @@ from lab.judge.representative import representatives
 from lab.judge.summary import CLASSES, summarise
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
+from tests.brief import present
 from tests.stored_run import LINK, SENDERS, store_run
 
 MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
@@ -67,8 +68,7 @@ def test_a_loss_agrees_with_a_drop_as_long_as_the_trials_own_queue_can_have_take
     run: Run, margin_s: float, agrees: bool
 ) -> None:
     trial = next(trial for trial in run.trials if trial.cca == "cubic_plain")
-    lost_s, dropped_s = first_loss_s(trial.packets, 1), drops_s(trial.packets, trial.qdisc)[0]
-    assert lost_s is not None
+    lost_s, dropped_s = present(first_loss_s(trial.packets, 1)), drops_s(trial.packets, trial.qdisc)[0]
     drain_s = LINK.buffer_bytes * 8 / (LINK.rate_mbps * 1e6)
     latest_s = dropped_s + drain_s + trial.meta["base_rtt_ms"] / 1e3 + SLACK_S
     trial.__dict__["qdisc"] = trial.qdisc.with_columns(pl.col("t_s") + (lost_s - latest_s + margin_s))

@@ -151,9 +151,7 @@ def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_
 
 
 def test_the_page_loads_nothing_from_anywhere(page: str, elements: Elements) -> None:
-    loads = [
-        value for _, given in elements.found for key, value in given.items() if key in ("src", "href", "xlink:href")
-    ]
+    loads = [text for _, given in elements.found for key, text in given.items() if key in ("src", "href", "xlink:href")]
     assert not [value for value in loads if value and re.match(r"(\w+:)?//|http", value)]
     assert not re.search(r"@import|url\((?!#)|<script[^>]* src|<iframe", page)
 
@@ -243,8 +241,7 @@ def test_added_figures_are_on_the_page_of_a_run(figures_folder: Path, tmp_path: 
 
 def test_an_added_figure_is_in_the_summary_of_the_index(figures_folder: Path, tmp_path: Path) -> None:
     (figures_folder / "own_summary.py").write_text(ADDED.replace("{place}", "SUMMARY"))
-    run = store_run(tmp_path / "results", trials=1, senders=TWO[:1])
-    (run.parent / "latest").symlink_to(run.name)
+    store_run(tmp_path / "results", trials=1, senders=TWO[:1], latest=True)
     page = write_index(tmp_path / "results", None, tmp_path).read_text()
     assert "A line of my own." in page
     assert (tmp_path / "results" / "own_line.pdf").stat().st_size > 0

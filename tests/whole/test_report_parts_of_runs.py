@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parts of pages made of stored runs: the matrix and certificates."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from lab.base.format import NONE
-from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE
+from lab.evaluation.compare.measures import MEASURES, PRIMARY, RULE
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
 from lab.report import trust
-from lab.report.matrix.matrix import Linked, Matrix, _lacking, matrix
+from lab.report.matrix.matrix import Linked, Matrix, matrix
 from lab.report.matrix.published import published, ran, short_label
 from lab.report.matrix.readings import Reading
 from lab.tables.stored_run import Run
+from tests.brief import present
 from tests.compared import store
 from tests.stored_run import change, store_run
 
@@ -103,6 +103,7 @@ def test_a_version_of_search_that_a_source_did_not_run_is_named() -> None:
     assert ran("thesis, table 5.1", "search2") is None
     assert ran("thesis, table 5.1", "search1") == short_label("SEARCH 2.0 (x)")
     assert ran("another paper", "search1") is None
+    assert ran("poster, table", "search2") == "SEARCH 1.0"
     assert ran("poster, figure 1", "not there") is None
 
 
@@ -111,11 +112,9 @@ def test_the_first_published_value_of_a_sender_counts_and_a_claim_of_a_replay_do
     claim = {"cca": "bbr", "source": "a source", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
     change(run, scenario={"claims": [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]})
     one = Stored.of(Run(run))
-    theirs = published(one, "bbr", "exit_s")
-    assert theirs is not None
+    theirs = present(published(one, "bbr", "exit_s"))
     assert (theirs.value, theirs.source, theirs.ran) == (3.0, "a source", None)
-    theirs = published(one, "cubic", "early_pct")
-    assert theirs is not None
+    theirs = present(published(one, "cubic", "early_pct"))
     assert (theirs.value, theirs.source) == (100.0, "thesis, table 5.3")
     assert published(one, "cubic", "exit_s") is None
 
@@ -165,9 +164,3 @@ def test_the_subject_of_a_row_is_the_first_sender_that_its_run_has(found: list[L
     empty = LinkResult(found[0].link, None, {}, {}, {})
     (without,) = matrix([Linked(empty)], LABELS, ["search"], nowhere).rows
     assert (without.page, without.trials, without.cells) == (None, "no trial has a result", {})
-
-
-def test_on_a_shared_link_only_harm_is_measured(found: list[LinkResult]) -> None:
-    shared = replace(found[0], link=replace(found[0].link, rival="cubic"))
-    assert _lacking(shared, BY_NAME["throughput"], "search") == "here only harm is measured"
-    assert _lacking(found[0], BY_NAME["harm"], "search") == "not run"

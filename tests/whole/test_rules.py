@@ -17,6 +17,7 @@ from lab.report.write import write_report
 from lab.schema.heuristics import rule_files
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
+from tests.brief import error_of, folder_at, put
 from tests.command import lab
 from tests.stored_run import change, store_run
 
@@ -47,9 +48,7 @@ RULE = Rule(
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the user's with one rule."""
-    added = tmp_path / "rules"
-    added.mkdir()
+    added = folder_at(tmp_path / "rules")
     (added / "half_second.py").write_text(HALF_SECOND)
     monkeypatch.setenv("LAB_RULES", str(added))
     return added
@@ -112,8 +111,7 @@ def test_an_added_rule_is_scored_against_the_truth_with_its_constants(tmp_path: 
 def test_a_changed_rule_judges_a_stored_run_again(folder: Path, tmp_path: Path) -> None:
     run = stored_with(tmp_path, "half_second")
     judged(Run(run))
-    added = folder.parent / "changed"
-    added.mkdir()
+    added = folder_at(folder.parent / "changed")
     (added / "half_second.py").write_text(HALF_SECOND.replace("0.5", "0.75"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RULES", str(added))
@@ -132,16 +130,12 @@ def test_a_changed_rule_judges_a_stored_run_again(folder: Path, tmp_path: Path) 
 )
 def test_a_broken_rule_is_one_line_that_names_its_file(folder: Path, text: str, line: str) -> None:
     (folder / "half_second.py").write_text(text)
-    with pytest.raises(UserError) as refusal:
-        rules()
-    assert str(refusal.value).startswith(f"{folder / 'half_second.py'}: {line}")
-    assert len(str(refusal.value).splitlines()) == 1
+    assert error_of(rules).startswith(f"{folder / 'half_second.py'}: {line}")
 
 
 def test_a_rule_with_the_name_of_one_of_the_labs_is_refused(folder: Path) -> None:
     (folder / "truth.py").write_text(HALF_SECOND)
-    with pytest.raises(UserError, match=r"truth\.py: name=truth: must differ from the names in lab/judge/rules"):
-        rule_files()
+    assert "truth.py: name=truth: must differ from the names in lab/judge/rules" in error_of(rule_files)
 
 
 def test_a_broken_rule_is_no_damage_of_the_trials(folder: Path, tmp_path: Path) -> None:
@@ -154,8 +148,7 @@ def test_a_broken_rule_is_no_damage_of_the_trials(folder: Path, tmp_path: Path) 
 
 def test_a_rule_that_fails_while_it_judges_is_one_line_with_its_place(folder: Path, tmp_path: Path) -> None:
     run = store_run(tmp_path / "results", trials=1, senders=("search",))
-    file = folder / "half_second.py"
-    file.write_text(HALF_SECOND.replace("Judgement(0.5, by_time", "Judgement(1 / 0, by_time"))
+    file = put(folder / "half_second.py", HALF_SECOND.replace("Judgement(0.5, by_time", "Judgement(1 / 0, by_time"))
     done = lab(tmp_path, "report", str(run), LAB_RULES=str(folder))
     place, rule = f"{file}:7: ZeroDivisionError=division by zero", "must be a rule that judges every trial: half_second"
     assert (done.returncode, done.stderr) == (2, f"{place}: {rule}\n")

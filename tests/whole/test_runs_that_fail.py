@@ -26,6 +26,7 @@ from lab.runs.pool import Result
 from lab.runs.trial import Job
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
+from tests.brief import error_of
 from tests.conftest import SMALL, experiment_on
 from tests.stored_run import rewrite, store_run
 
@@ -71,9 +72,6 @@ def small(**fields: object) -> Experiment:
 def run(experiment: Experiment, site: Site, find: FindRun = find_run.none) -> tuple[Executed, Watched]:
     watched = Watched()
     return execute([experiment], find, site, RunOptions(workers=1), watched, alone=True), watched
-
-
-# ---- executing
 
 
 def test_trials_that_fail_are_reported_and_leave_a_run_to_resume(results: Path, site: Site) -> None:
@@ -158,8 +156,7 @@ def test_a_refused_experiment_stops_all_before_any_trial_or_itself_alone(results
     huge = small()
     down = huge.profile.down.model_copy(update={"buffer_bytes": 10**12})
     refused = replace(huge, name="huge", profile=huge.profile.model_copy(update={"down": down}))
-    with pytest.raises(UserError, match="memory_mb="):
-        execute([small(), refused], find_run.none, site, RunOptions(workers=1), Watched())
+    assert "memory_mb=" in error_of(execute, [small(), refused], find_run.none, site, RunOptions(workers=1), Watched())
     assert not results.exists()  # no trial ran, and no run began
     executed = execute([refused, small()], find_run.none, site, RunOptions(workers=1), Watched(), alone=True)
     assert [each.experiment.name for each in executed.runs] == ["test"]
@@ -176,9 +173,6 @@ def test_a_run_of_another_command_is_refused(site: Site, results: Path) -> None:
     assert str(executed.refusals[0]).startswith(f"{done.folder}: is being run by another command")
     assert watched.begun == []
     assert results.exists()
-
-
-# ---- the folder of a run
 
 
 @pytest.mark.usefixtures("results")
@@ -213,9 +207,6 @@ def test_a_run_whose_trials_are_all_stored_is_completed_at_once_and_took_no_time
     assert Run(folder).complete
     assert "wall_s" not in Run(folder).meta
     assert (folder.parent / "latest").resolve() == folder
-
-
-# ---- which run is continued
 
 
 def stored(results: Path, site: Site, time: str, trials: int, **changes: object) -> Path:
@@ -268,9 +259,7 @@ def test_a_run_of_another_request_is_refused_with_the_field_that_differs(
     results: Path, site: Site, changed: dict[str, object], words: str
 ) -> None:
     folder = stored(results, site, "2026-01-01T00-00-00Z", 0)
-    with pytest.raises(UserError) as refused:
-        find_run.unfinished(small(**changed), site)
-    assert str(refused.value).startswith(f"{folder}: {words}")
+    assert error_of(find_run.unfinished, small(**changed), site).startswith(f"{folder}: {words}")
 
 
 def test_the_matching_run_is_the_complete_then_that_of_most_trials_then_the_newest(results: Path, site: Site) -> None:

@@ -12,27 +12,21 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.named_files import scenario_files
 from lab.commands.inventory import check_all
-from lab.links.profile import Profile
 from lab.runs.experiment import load_experiment
 from lab.schema import cca
-from lab.schema.load import load
 from lab.schema.topology import load_topology
+from tests.brief import error_of, put
 
 GEO = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text())
-VIASAT = yaml.safe_load((paths.PROFILES / "geo-viasat.yml").read_text())
 
 
 def scenario_file(folder: Path, **changes: Any) -> str:
-    file = folder / "mine.yml"
-    file.write_text(yaml.safe_dump(GEO | changes))
+    file = put(folder / "mine.yml", yaml.safe_dump(GEO | changes))
     return str(file)
 
 
 def refusal_of(name: str) -> str:
-    with pytest.raises(UserError) as refused:
-        load_experiment(name)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return error_of(load_experiment, name)
 
 
 def test_everything_in_the_checkout_loads_and_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
@@ -82,8 +76,7 @@ def test_a_wrong_field_is_named_with_its_rule(tmp_path: Path, changes: dict[str,
 
 
 def test_a_missing_field_a_file_that_is_not_yaml_and_a_missing_one_are_named(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yml"
-    file.write_text(yaml.safe_dump({key: value for key, value in GEO.items() if key != "question"}))
+    file = put(tmp_path / "mine.yml", yaml.safe_dump({key: value for key, value in GEO.items() if key != "question"}))
     assert refusal_of(str(file)) == f"{file}: question=: must be given"
     file.write_text("question: [unclosed\n")
     assert f"{file}: line 2" in refusal_of(str(file))
@@ -95,25 +88,6 @@ def test_an_unknown_scenario_is_refused_with_those_that_are_spelt_alike_or_with_
     assert refusal_of("gao") == f"{refused.format('gao')}did you mean geo?"
     first, more = ", ".join(list(scenario_files())[:5]), len(scenario_files()) - 5
     assert refusal_of("xyz") == f"{refused.format('xyz')}{first}, and {more} more"
-
-
-@pytest.mark.parametrize(
-    ("way", "changed", "line"),
-    [
-        *(("down", {"rate_mbps": rate}, r"down\.rate_mbps=") for rate in (0, -1, float("nan"), float("inf"), 1e6)),
-        *(("down", {"buffer_bytes": size}, r"down\.buffer_bytes=") for size in (0, -5, 100, 2**32)),
-        (
-            "up",
-            {"frames": {"period_ms": 40, "packets": 0}},
-            r"up\.frames\.packets=0: must be greater than or equal to 1",
-        ),
-    ],
-)
-def test_a_link_that_no_qdisc_has_is_refused(tmp_path: Path, way: str, changed: dict[str, Any], line: str) -> None:
-    file = tmp_path / "link.yml"
-    file.write_text(yaml.safe_dump(VIASAT | {way: VIASAT[way] | changed}))
-    with pytest.raises(UserError, match=rf"link\.yml: {line}"):
-        load(Profile, file)
 
 
 def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:

@@ -15,6 +15,7 @@ from lab.base.errors import UserError
 from lab.base.scratch import PREFIX, clear, scratch_folder
 from lab.base.workers import one_pool
 from lab.images.image import pins_hook
+from tests.brief import folder_at, put
 from tests.command import wait_for
 
 MAKE_TAR = """
@@ -84,8 +85,7 @@ def test_a_pipe_of_another_user_and_a_link_to_a_folder_are_no_scratch_folders_an
     (temporary / f"{PREFIX}link").symlink_to("mine")
     assert list(clear()) == []
     assert (temporary / "mine" / "lock").exists()
-    folder = temporary / f"{PREFIX}x"
-    folder.mkdir()
+    folder = folder_at(temporary / f"{PREFIX}x")
     os.mkfifo(folder / "lock")  # which nobody waits for
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
@@ -109,9 +109,10 @@ def test_no_lock_is_a_pipe_or_a_link(temporary: Path) -> None:
 
 def test_the_root_folder_of_a_killed_mmdebstrap_is_cleared(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its place is a scratch folder: this one unpacks one file, and then waits."""
-    fake = temporary / "bin" / "mmdebstrap"
-    fake.parent.mkdir()
-    fake.write_text('#!/bin/sh\nmkdir "$TMPDIR/mmdebstrap.x"\ntouch "$TMPDIR/mmdebstrap.x/root"\nsleep 60\n')
+    fake = put(
+        temporary / "bin" / "mmdebstrap",
+        '#!/bin/sh\nmkdir "$TMPDIR/mmdebstrap.x"\ntouch "$TMPDIR/mmdebstrap.x/root"\nsleep 60\n',
+    )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
     with subprocess.Popen([sys.executable, "-c", MAKE_TAR, str(temporary / "tar")]) as process:
@@ -125,9 +126,7 @@ def test_the_signal_that_mmdebstrap_sends_where_the_disk_is_full_ends_no_command
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It sends SIGHUP to its whole process group, which was the command's, too."""
-    fake = temporary / "bin" / "mmdebstrap"
-    fake.parent.mkdir()
-    fake.write_text("#!/bin/sh\necho 'E: No space left on device'\nkill -HUP 0\n")
+    fake = put(temporary / "bin" / "mmdebstrap", "#!/bin/sh\necho 'E: No space left on device'\nkill -HUP 0\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("LAB_CACHE", str(fake.parent))

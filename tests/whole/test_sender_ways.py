@@ -22,6 +22,7 @@ from lab.schema.scenario import scenarios
 from lab.senders.ways import prepared
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import TABLES, Trial
+from tests.brief import error_of
 from tests.command import lab, refused
 from tests.unbuilt import virtual
 from tests.unit.test_trial_stored import Recorded, job
@@ -145,17 +146,15 @@ def test_its_senders_are_named_by_every_command(package: Path, tmp_path: Path) -
 
 
 def test_without_the_package_its_senders_are_unknown() -> None:
-    with pytest.raises(UserError, match="cca=pigeon: must be a known sender"):
-        load_cca("pigeon", "command line", "cca")
+    assert "cca=pigeon: must be a known sender" in error_of(load_cca, "pigeon", "command line", "cca")
 
 
 @pytest.mark.parametrize(("text", "fault"), [("[project\n", "Expected ']'"), ("[tool]\n", "'project'")])
 def test_a_package_of_the_checkout_whose_file_is_wrong_is_one_line(tmp_path: Path, text: str, fault: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
-    with pytest.raises(UserError) as refused:
-        _declared(tmp_path / "pyproject.toml")
-    assert str(refused.value).startswith(f"{tmp_path}/pyproject.toml: {fault}")
-    assert str(refused.value).endswith("must be TOML with a table [project]")
+    line = error_of(_declared, tmp_path / "pyproject.toml")
+    assert line.startswith(f"{tmp_path}/pyproject.toml: {fault}")
+    assert line.endswith("must be TOML with a table [project]")
 
 
 def test_a_package_without_entry_points_brings_none(tmp_path: Path) -> None:
@@ -181,8 +180,7 @@ def test_without_any_package_the_core_has_its_own_senders_and_scenarios() -> Non
 
 def test_a_stanza_with_a_name_of_the_core_is_refused(package: Path) -> None:
     (package / "pigeons.yml").write_text(STANZA.replace("pigeon:", "cubic:"))
-    with pytest.raises(UserError, match=r"pigeons\.yml: name=cubic: must be another name: lab/cca\.yml or"):
-        load_senders()
+    assert "pigeons.yml: name=cubic: must be another name: lab/cca.yml or" in error_of(load_senders)
 
 
 def test_it_plans_prepares_and_refuses_its_own_senders_only(experiment: Experiment, tmp_path: Path) -> None:
@@ -194,8 +192,7 @@ def test_it_plans_prepares_and_refuses_its_own_senders_only(experiment: Experime
     assert {name: cca.module_digest for name, cca in senders.items()} == {"cubic": None, "pigeon": "fed"}
     assert (said, list(ready.own_modules)) == (["feeding the pigeons"], ["earlier", "fed"])
     refuse({"cubic": experiment.ccas["cubic"]}, "host")
-    with pytest.raises(UserError, match="must be virtual: pigeon rest in real time"):
-        refuse(experiment.ccas, "host")
+    assert "must be virtual: pigeon rest in real time" in error_of(refuse, experiment.ccas, "host")
     with pytest.raises(UserError, match=r"rival=cubic: must be left out with a pigeon \(pigeon\)"):
         try_link("wired-clean", ["pigeon"], {"rival": "cubic", "topology": "dumbbell"})
     with pytest.raises(UserError, match="ecn_at_ends=True: must be left out with pigeon: it is a setting of TCP"):

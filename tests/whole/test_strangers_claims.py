@@ -160,9 +160,7 @@ def with_scenario(**changes: object) -> Callable[[dict[str, Any]], None]:
         (lambda meta: meta.update(seeds=[5]), "trial.json: seed=369571992: must be 5, as in run.json"),
     ],
 )
-def test_a_run_that_contradicts_itself_is_refused(
-    run: Path, edited: Callable[[dict[str, Any]], None], rule: str
-) -> None:
+def test_a_run_that_belies_itself_is_refused(run: Path, edited: Callable[[dict[str, Any]], None], rule: str) -> None:
     edit(run / "run.json", edited, signed=True)
     (line,) = lines(run)
     assert rule in line

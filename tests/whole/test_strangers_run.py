@@ -23,6 +23,7 @@ from lab.tables.columns import fault_of
 from lab.tables.digests import MOST_BYTES, SUMS
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES
+from tests.brief import put
 from tests.stored_run import change, sign, store_run
 from tests.unit.test_digests import edit, lines, run
 
@@ -107,8 +108,7 @@ def test_a_time_is_within_what_a_download_can_last_and_another_number_within_64_
 
 def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "per_sender", lambda *_: [])  # those over all trials are enough to be drawn
-    victim = tmp_path / "victim"
-    victim.write_text("of the user")
+    victim = put(tmp_path / "victim", "of the user")
     for name in (".report.html.part", "report.html", ".outcomes.parquet.part", f"{TRIAL}/.{KEPT}.part"):
         (run / name).symlink_to(victim)
     write_report(run)

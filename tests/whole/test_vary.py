@@ -17,6 +17,7 @@ from lab.report.sweep import write
 from lab.runs.experiment import load_experiment, try_link
 from lab.runs.vary import Point, axes_of, points_of, require_parameters
 from lab.tables.stored_run import Run
+from tests.brief import error_of, present
 from tests.stored_run import change, store_run
 
 
@@ -55,9 +56,7 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
 @pytest.mark.parametrize(
     ("field", "entry"), [("rivals.0.count=3", ("bbr", 3, 0)), ("rivals.0.start_s=2", ("bbr", 1, 2))]
 )
-def test_a_rival_that_is_written_in_short_varies_as_an_entry_of_rivals(
-    field: str, entry: tuple[str, int, float]
-) -> None:
+def test_a_rival_written_in_short_varies_as_an_entry_of_rivals(field: str, entry: tuple[str, int, float]) -> None:
     (point,) = points_of(load_experiment("compete-bbr"), axes_of([field]), minutes=0.5)
     (found,) = point.experiment.scenario.beside
     assert (found.cca, found.count, found.start_s) == entry
@@ -123,7 +122,6 @@ def test_an_unknown_parameter_is_refused_and_no_claim_is_judged_by_a_changed_lin
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> list[Stored]:
-    """Two runs, as points of a sweep have them."""
     folder, senders = tmp_path_factory.mktemp("points"), ("search", "cubic")
     return [Stored.of(Run(store_run(folder, trials=2, name=f"point-{text}", senders=senders))) for text in "12"]
 
@@ -139,8 +137,7 @@ def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
     throughput = table.filter(measure="throughput", cca="search")
     assert throughput.select("n", "mean", "lo", "hi").rows() == [(2, 6.5, 6.0, 7.0)] * 2
     assert sweep.fields_of(table) == fields
-    drawn = draw(table, "throughput")
-    assert drawn is not None
+    drawn = present(draw(table, "throughput"))
     assert "search at 100" in drawn.alt
     page = write(folder, "geo", "Which <delay>?", table).read_text()
     assert f"geo over {' and '.join(fields)}" in page
@@ -172,21 +169,17 @@ def test_a_sender_of_a_users_file_has_a_line_of_its_own_in_a_sweep(tmp_path: Pat
     table = sweep.table_of([({"mtu_bytes": text}, each) for text, each in zip("12", stored, strict=True)])
     table = table.with_columns(pl.col("cca").replace("search", "mystack"))
     assert "mystack" in write(tmp_path, "geo", "Which?", table).read_text()
-    drawn = draw(table, "throughput")
-    assert drawn is not None
+    drawn = present(draw(table, "throughput"))
     (axis,) = drawn.figure.axes
     _, names = axis.get_legend_handles_labels()
     assert names == ["mystack", "CUBIC with HyStart (Linux default)"]
-    looks = {
-        (line.get_marker(), line.get_linestyle()) for line in axis.lines if str(line.get_marker()) in "osv^D<>pPXdh*"
-    }
+    looks = {(one.get_marker(), one.get_linestyle()) for one in axis.lines if str(one.get_marker()) in "osv^D<>pPXdh*"}
     assert len(looks) == 2
 
 
 def test_senders_of_equal_values_stand_side_by_side_in_a_sweep(stored: list[Stored]) -> None:
     table = sweep.table_of([({"mtu_bytes": text}, each) for text, each in zip("12", stored, strict=True)])
-    drawn = draw(table.with_columns(mean=pl.lit(5.0)), "throughput")
-    assert drawn is not None
+    drawn = present(draw(table.with_columns(mean=pl.lit(5.0)), "throughput"))
     (axis,) = drawn.figure.axes
     search, cubic = (line for line in axis.lines if str(line.get_marker()) in "os")
     places = [np.asarray(line.get_xydata()) for line in (search, cubic)]
@@ -198,14 +191,11 @@ def test_senders_of_equal_values_stand_side_by_side_in_a_sweep(stored: list[Stor
 def test_a_sender_without_a_value_is_named_below_the_figure(stored: list[Stored]) -> None:
     table = sweep.table_of([({"mtu_bytes": text}, each) for text, each in zip("12", stored, strict=True)])
     nothing = pl.when(pl.col("cca") == "search").then(None).otherwise("mean")
-    drawn = draw(table.with_columns(mean=nothing.cast(pl.Float64)), "throughput")
-    assert drawn is not None
+    drawn = present(draw(table.with_columns(mean=nothing.cast(pl.Float64)), "throughput"))
     assert drawn.caption.endswith("with its 95 % interval. Without any value: search.")
 
 
 def test_a_folder_without_the_table_of_a_sweep_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"sweep\.csv: No such file or directory: must be the table of a sweep"):
-        sweep.read(tmp_path)
+    assert "sweep.csv: No such file or directory: must be the table of a sweep" in error_of(sweep.read, tmp_path)
     (tmp_path / sweep.FILE).write_text(json.dumps([1]))
-    with pytest.raises(UserError, match="must be a column"):
-        sweep.read(tmp_path)
+    assert "must be a column" in error_of(sweep.read, tmp_path)

@@ -82,7 +82,6 @@ def tried_emulated(folder: Path, file: Path, tests: Sequence[str]) -> int:
 
 
 def tried_as_ordinary_user(folder: Path) -> tuple[int, Outcomes]:
-    """Run them as an ordinary user."""
     file = folder / "outcomes.json"
     words = [sys.executable, "-m", "tests.hostile.escapes.table", OUTCOMES, str(file)]
     status = subprocess.run(ordinary.command(build.ensure(Recipe()), folder, words), cwd=REPO, check=False).returncode

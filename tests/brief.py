@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests need in one line each: a file, a folder, a value that must be there, and the line of a refusal."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pytest
+
+from lab.base.errors import UserError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def put(file: Path, text: str) -> Path:
+    """Write a file, below folders that may be new, and return its path."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def folder_at(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def present(value: T | None) -> T:
+    assert value is not None
+    return value
+
+
+def error_of(call: Callable[P, object], *given: P.args, **named: P.kwargs) -> str:
+    """Return the one line with which a call is refused."""
+    with pytest.raises(UserError) as refused:
+        call(*given, **named)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
