@@ -53,7 +53,6 @@ class Download:
 
 
 def download(link: Gateway) -> Download:
-    """Run the model."""
     log, arrivals = Download(), []  # type: Download, list[tuple[float, float, int]]
     free_s, nxt, cwnd, over = 0.0, 0, WINDOW, 0
     got: set[int] = set()

@@ -40,6 +40,5 @@ def own_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, name: str, content: dict[str, Any]) -> Path:
-    """Write the file of a scenario."""
     (folder / f"{name}.yml").write_text(yaml.safe_dump(content))
     return folder / f"{name}.yml"

@@ -57,7 +57,6 @@ def smallest_pt(pdf: Path) -> float:
 
 
 def width_in(pdf: Path) -> float:
-    """Return the width of a PDF's first page."""
     found = re.search(r"Page size:\s+([\d.]+) x", subprocess.check_output(["pdfinfo", pdf], text=True))
     assert found
     return float(found[1]) / 72

@@ -2,11 +2,10 @@
 """What many trials show: verdicts, the rules against the truth, SEARCH replayed, and the tables of stored runs."""
 
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import polars as pl
 import pytest
-from lab_papers.evaluation import senders
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import UNJUDGED
 from lab_papers.evaluation.rules import constants, scores
@@ -16,7 +15,6 @@ from lab_papers.evaluation.status import status
 from lab_papers.evaluation.write import write_all
 from lab_papers.search_replay import PRINTED, version
 
-from lab.evaluation.shares import jain
 from lab.judge.registry import rules
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence
@@ -25,6 +23,7 @@ from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_run import Run
+from tests.brief import folder_at
 from tests.stored_run import change, rewrite, store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO", "cca": "cubic_plain", "values": {"late_pct": 100, "exit_s": 2.0}}
@@ -63,27 +62,6 @@ def test_a_scenario_that_has_not_run_is_pending_and_its_claims_are_open() -> Non
     largest = "a largest value of all downloads grows with their number, and has no interval: ours is shown"
     found = {(row["verdict"], row["why"], row["ours"]) for row in rows}
     assert found == {(UNJUDGED, "not run yet", None), ("cannot be judged here", largest, None)}
-
-
-def outcomes(**columns: list[Any]) -> pl.DataFrame:
-    return pl.DataFrame({"scenario": "x", "cca": "search", "rule": "latency_offset", "trial": [1, 2, 3, 4]} | columns)
-
-
-def test_rules_are_scored_by_bias_spread_and_misjudged_exits() -> None:
-    reported = outcomes(
-        rule_s=[1.1, 2.3, None, 4.1],
-        truth_s=[1.0, 2.0, 3.0, 4.0],
-        difference_s=[0.1, 0.3, None, 0.1],
-        rule_class=["early", "chokepoint", "late", "chokepoint"],
-        truth_class=["chokepoint", "early", "late", "early"],
-    )
-    (score,) = scores.scores(reported).filter(pl.col("cca") == "search").to_dicts()
-    assert (score["trials"], score["found"], score["judged"]) == (4, 3, 4)
-    assert score["bias_s"] == pytest.approx(0.5 / 3)
-    assert score["spread_s"] == pytest.approx(0.11547, abs=1e-4)
-    assert (score["timely_called_early"], score["truly_timely"]) == (1, 2)
-    assert (score["early_called_timely"], score["early_called_timely_pct"]) == (2, 100.0)
-    assert score["agree_pct"] == 25.0
 
 
 def test_the_grid_of_constants_holds_the_published_rule_itself(stored: Stored) -> None:
@@ -130,20 +108,6 @@ def test_maps_cover_the_grid_for_both_judges(stored: Stored, search_library: Pat
     assert shares.to_list() == pytest.approx([100.0] * table.height)
 
 
-def test_senders_are_compared_on_the_same_links(stored: Stored) -> None:
-    rows = senders.differences(stored)
-    (exits,) = [row for row in rows if (row["cca"], row["against"], row["metric"]) == ("search", "cubic", "exit_s")]
-    assert exits["pairs"] == 3
-    assert cast("float", exits["difference"]) > 0  # HyStart leaves first
-    assert exits["pair_effect"] == 1.0
-    (against_bbr,) = [r for r in rows if (r["cca"], r["against"], r["metric"]) == ("search", "bbr", "exit_s")]
-    assert against_bbr["pairs"] == 2  # the third of bbr is invalid
-
-
-def test_jains_index_is_1_where_all_get_the_same_and_a_half_where_one_of_two_gets_all() -> None:
-    assert (jain([5.0, 5.0]), jain([7.0, 0.0]), jain([0.0, 0.0])) == (1.0, 0.5, None)
-
-
 def test_status_separates_pending_from_complete_and_has_what_was_requested(results: Path) -> None:
     rows = {row["scenario"]: row for row in status(results).to_dicts()}
     assert (rows["thesis-geo"]["state"], rows["thesis-geo"]["stored"]) == ("pending", 0)
@@ -161,8 +125,7 @@ def test_all_tables_are_written_and_a_run_cut_short_is_a_line(results: Path, sea
     assert set(written["claims"]["scenario"]) == claimed | {"geo"}
     assert pl.read_csv(folder / "claims.csv").height == written["claims"].height
     assert written["outcomes"].height == len(rules()) * len(Run(results / "geo" / "latest").trials)
-    broken = results / "thesis-leo" / "latest"
-    broken.mkdir(parents=True)
+    broken = folder_at(results / "thesis-leo" / "latest")
     rewrite(broken / "run.json", {"format": 1})
     _, faults = write_all(results, None)
     assert faults == [f"{broken / 'run.json'}: format=1: must be 2: another version of the lab stored it"]

@@ -13,10 +13,10 @@ from lab_papers.commands.reproduce import run_campaign, run_stages
 from rich.console import Console
 
 from lab.base import paths
-from lab.base.errors import UserError
 from lab.runs.options import RunOptions
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
+from tests.brief import error_of, folder_at, put
 from tests.command import scenario_file
 from tests.stored_run import rewrite
 from tests.traces_real import every, needs_real, real
@@ -36,17 +36,13 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*scenarios: str, quick: bool) -> tuple[list[str], str]:
-    """Return the problems, and what was printed."""
     output = io.StringIO()
     problems = run_campaign(list(scenarios), quick, RunOptions(2, keep_capture=False), Console(file=output, width=300))
     return problems.faults, output.getvalue()
 
 
-def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(
-    scenario: str, results: Path, tmp_path: Path
-) -> None:
-    shorter = tmp_path / "shorter"
-    shorter.mkdir()
+def test_nothing_runs_twice_and_a_run_of_other_trials_is_another(scenario: str, results: Path, tmp_path: Path) -> None:
+    shorter = folder_at(tmp_path / "shorter")
     one_trial = str(scenario_file(shorter, duration_s=1, trials=1))
     problems, output = run(one_trial, quick=False)
     assert problems == []
@@ -99,8 +95,7 @@ def test_of_unfinished_runs_the_one_with_most_trials_is_continued(scenario: str,
 def test_a_scenario_of_the_campaign_that_cannot_run_is_a_line_and_the_others_run(
     scenario: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "scenarios"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "scenarios")
     content = f"{Path(scenario).read_text()}\ncampaign: true\n"
     (folder / "mine.yml").write_text(content)
     (folder / "broken.yml").write_text(content.replace("geo-viasat", "no-such-link"))
@@ -114,8 +109,7 @@ def test_a_scenario_of_the_campaign_that_cannot_run_is_a_line_and_the_others_run
 def test_what_the_papers_experiments_give_is_shown_before_their_counterfactuals_run(
     scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "scenarios"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "scenarios")
     (folder / "mine.yml").write_text(f"{Path(scenario).read_text()}\ncampaign: true\n")
     longer = {"question": "And if it lasts longer?", "counterfactual_of": "mine", "duration_s": 2}
     (folder / "a-longer-one.yml").write_text(yaml.safe_dump(longer))
@@ -133,10 +127,8 @@ def test_what_the_papers_experiments_give_is_shown_before_their_counterfactuals_
 
 
 def test_a_scenario_that_is_named_and_cannot_run_is_refused_before_another_runs(scenario: str, results: Path) -> None:
-    broken = Path(scenario).with_name("broken.yml")
-    broken.write_text(Path(scenario).read_text().replace("geo-viasat", "no-such-link"))
-    with pytest.raises(UserError, match="profile=no-such-link: must be a known profile"):
-        run(scenario, str(broken), quick=True)
+    broken = put(Path(scenario).with_name("broken.yml"), Path(scenario).read_text().replace("geo-viasat", "no-link"))
+    assert "profile=no-link: must be a known profile" in error_of(run, scenario, str(broken), quick=True)
     assert not results.exists()
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_papers.search_replay import EXIT, NO_PREVIOUS, PRINTED, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams, replay
 
-from lab.base.errors import UserError
+from tests.brief import error_of
 from tests.search_acks import Acks, decide, one_ack_a_bin, slow_start
 
 Decision = tuple[int, ...]  # bin, verdict, curr, prev, norm in thousandths
@@ -138,5 +138,4 @@ def test_acks_without_a_sample_are_skipped_and_columns_of_unequal_length_refused
 
 @pytest.mark.parametrize("wrong", [{"bins": 0}, {"extra_bins": 201}, {"threshold_pct": 0}])
 def test_parameters_the_kernel_module_would_refuse_are_refused(search_library: Path, wrong: dict[str, int]) -> None:
-    with pytest.raises(UserError, match="must be within the ranges"):
-        replay(search_library, [1], [1], [1], SearchParams(**wrong))
+    assert "must be within the ranges" in error_of(replay, search_library, [1], [1], [1], SearchParams(**wrong))

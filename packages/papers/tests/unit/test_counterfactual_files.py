@@ -11,6 +11,7 @@ from lab.base.errors import UserError
 from lab.commands.inventory import require_named
 from lab.runs.experiment import digest, load_experiment, specification, trial_part
 from lab.schema.scenario import load_scenario, scenarios
+from tests.brief import error_of
 
 
 @pytest.fixture
@@ -49,9 +50,7 @@ def test_a_counterfactual_that_is_none_is_one_line(folder: Path, content: dict[s
     write(folder, "mine", BASE)
     write(folder, "faster", FASTER)
     file = write(folder, "wrong", content)
-    with pytest.raises(UserError) as refused:
-        load_scenario("wrong")
-    assert str(refused.value).startswith(f"{file}: {line}")
+    assert error_of(load_scenario, "wrong").startswith(f"{file}: {line}")
 
 
 def test_an_explanation_names_a_counterfactual_of_its_own_scenario(folder: Path) -> None:
@@ -79,14 +78,12 @@ def test_claims_are_pooled_with_a_scenario_once(folder: Path) -> None:
 def test_an_explanation_moves_a_value_of_its_row(folder: Path) -> None:
     tests = [{"scenario": "faster", "because": BECAUSE, "moves": ["exit_s"]}]
     file = write(folder, "mine", BASE | {"claims": [explained(counterfactuals=tests)]})
-    with pytest.raises(UserError, match="must be a counterfactual that moves one of the row's values: loss_s"):
-        load_scenario(str(file))
+    assert "must be a counterfactual that moves one of the row's values: loss_s" in error_of(load_scenario, str(file))
 
 
 def test_a_text_alone_is_no_field_of_a_claim(folder: Path) -> None:
     file = write(folder, "mine", BASE | {"claims": [explained(known="the link is slow")]})
-    with pytest.raises(UserError, match=r"claims\.0\.known=the link is slow: must be left out"):
-        load_scenario(str(file))
+    assert "claims.0.known=the link is slow: must be left out" in error_of(load_scenario, str(file))
 
 
 def test_an_explanation_may_be_written_after_the_run_and_leaves_its_digest(folder: Path) -> None:

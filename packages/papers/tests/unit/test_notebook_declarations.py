@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a notebook declares is read without executing it: its title, its parameters, and the runs that it needs."""
+"""What a notebook declares is read without executing it; those of analysis/ begin with parameters, and define none."""
 
+import ast
 from pathlib import Path
 
 import pytest
 from lab_papers.index.notebooks import Notebook
+
+from lab.base.paths import REPO
+from tests import notebook_files
+from tests.brief import put
 
 CHAPTER = """# %%
 import nothing_that_exists
@@ -24,8 +29,7 @@ raise RuntimeError("executed")
 
 @pytest.fixture
 def notebook(tmp_path: Path) -> Notebook:
-    file = tmp_path / "01-chapter.py"
-    file.write_text(CHAPTER)
+    file = put(tmp_path / "01-chapter.py", CHAPTER)
     return Notebook.read(file)
 
 
@@ -39,7 +43,23 @@ def test_its_parameters_are_the_cell_of_that_tag_and_name_the_scenarios(notebook
 
 
 def test_a_notebook_that_declares_nothing_has_no_title_no_parameters_and_needs_no_run(tmp_path: Path) -> None:
-    file = tmp_path / "02-plain.py"
-    file.write_text("# %%\n1 + 1\n")
+    file = put(tmp_path / "02-plain.py", "# %%\n1 + 1\n")
     found = Notebook.read(file)
     assert (found.title, found.parameters, dict(found.scenarios)) == ("", "", {})
+
+
+NOTEBOOKS = sorted((REPO / "analysis").glob("[0-9][0-9]-*.py"))
+by_name = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+
+
+@by_name
+def test_the_first_code_cell_holds_the_parameters(notebook: Path) -> None:
+    code = [cell for cell in notebook_files.read(notebook).cells if cell.cell_type == "code"]
+    assert "parameters" in code[0].metadata["tags"]
+
+
+@by_name
+def test_the_notebook_defines_nothing(notebook: Path) -> None:
+    code = [cell for cell in notebook_files.read(notebook).cells if cell.cell_type == "code"]
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    assert not any(isinstance(node, defined) for cell in code for node in ast.walk(ast.parse(cell.source)))

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import ack_logs
+import numpy as np
 import polars as pl
 import pytest
 from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.recorded.comparison import SCENARIO
+from lab_papers.figures import two_runs
+from lab_papers.figures.replayed import replayed_bins
 from lab_papers.figures.sensitivity import JUDGES
 from lab_papers.paper import Sources, drawings
 from matplotlib.figure import Figure
@@ -19,7 +22,13 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.style import Drawing
 from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
+from lab.judge.rules import truth
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.stored_run import Run
+from tests import slow_start_model as model
+from tests.brief import error_of, present
+from tests.first_screen import TWO, of_link
+from tests.slow_start_model import download
 from tests.stored_run import change, store_run
 
 SENDERS = ("search", "cubic")
@@ -70,7 +79,7 @@ class Drawn:
         return dict(drawings(self.figure, Sources(names, None), footer))
 
 
-def of_link(results: Path, name: str) -> tuple[str, ...]:
+def sources_of(results: Path, name: str) -> tuple[str, ...]:
     return provenance(Run(results / name / "latest").meta["profile"])
 
 
@@ -79,7 +88,7 @@ def test_a_figure_of_a_run_is_given_that_run_and_states_where_its_link_is_from(r
     (drawing,) = drawn.of("leo").values()
     ((run,),) = drawn.calls
     assert run.name == "leo"
-    assert drawing.provenance == of_link(results, "leo") != ()
+    assert drawing.provenance == sources_of(results, "leo") != ()
 
 
 def test_a_figure_of_a_trial_is_drawn_once_per_sender_and_one_of_trials_is_given_all() -> None:
@@ -93,8 +102,7 @@ def test_a_figure_of_a_trial_is_drawn_once_per_sender_and_one_of_trials_is_given
 
 def test_a_figure_of_one_run_is_refused_for_none_and_for_two() -> None:
     for names in ((), ("geo", "leo")):
-        with pytest.raises(UserError, match="must be one run for this figure"):
-            Drawn(Given.RUN).of(*names)
+        assert "must be one run for this figure" in error_of(Drawn(Given.RUN).of, *names)
     with pytest.raises(UserError, match="--run=nothing: must be the folder of a sweep, such as results/sweeps/geo/"):
         Drawn(Given.SWEEP).of()
 
@@ -104,7 +112,7 @@ def test_a_figure_of_runs_has_the_named_ones_in_their_order_else_the_fullest_of_
     (both,), (one,), (every,) = (drawn.of(*names).values() for names in (("leo", "geo"), ("leo",), ()))
     assert [run.name for run in drawn.calls[0][0]] == ["leo", "geo"]
     assert len({run.name for run in drawn.calls[2][0]}) == len(drawn.calls[2][0]) > 0
-    assert (both.provenance, one.provenance) == ((), of_link(results, "leo"))  # two links have no common source
+    assert (both.provenance, one.provenance) == ((), sources_of(results, "leo"))  # two links have no common source
     (same,) = drawn.of("leo", "leo").values()  # two runs of one link
     assert same.provenance == one.provenance
     assert every.alt == "a line that rises"
@@ -143,7 +151,7 @@ def test_downloads_are_compared_with_the_recordings_that_are_named(log: str, res
     ((comparison,),) = drawn.calls
     assert comparison.run.startswith(SCENARIO)
     assert [Path(log).stem in each.name for each in comparison.recorded] == [True]
-    assert drawing.provenance == of_link(results, SCENARIO)
+    assert drawing.provenance == sources_of(results, SCENARIO)
 
 
 def test_without_a_name_the_run_next_to_the_recorded_downloads_is_the_scenario_made_for_them(
@@ -167,5 +175,30 @@ def test_what_has_nothing_to_draw_makes_no_file() -> None:
 
 
 def test_a_figure_that_states_not_what_it_is_drawn_from_is_refused() -> None:
-    with pytest.raises(UserError, match="line: of=None: must be"):
-        Drawn(None).of("geo")
+    assert "line: of=None: must be" in error_of(Drawn(None).of, "geo")
+
+
+def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
+    path = model.Path(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
+    tables = download(path).tables()
+    capacity_s = present(truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms)))
+    bins = replayed_bins(tables["acks"], library)
+    # 2 to 3 RTTs, each of them longer than the base RTT by then.
+    assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
+    assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
+
+
+def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(tmp_path: Path) -> None:
+    geo = of_link(tmp_path, "geo-viasat")
+    drawing = two_runs.draw([geo, geo])
+    assert drawing
+    assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(TWO)
+    solid, dashed = drawing.figure.axes[0].lines
+    assert np.array_equal(np.asarray(solid.get_xydata()), np.asarray(dashed.get_xydata()))
+    assert solid.get_linestyle() != dashed.get_linestyle()
+
+
+def test_only_two_runs_of_one_link_are_laid_over_each_other(tmp_path: Path) -> None:
+    geo, leo = (of_link(tmp_path, name) for name in ("geo-viasat", "leo-starlink"))
+    for runs in ([], [geo], [geo, leo], [geo] * 3):
+        assert "must be two runs of one link" in error_of(two_runs.draw, runs)

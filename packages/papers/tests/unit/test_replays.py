@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replays: versions of SEARCH and maps of its parameters over stored downloads, and points that were run."""
+"""Replays of SEARCH's core: where they end, versions and maps of its parameters, and points that were run."""
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,14 +13,31 @@ import pytest
 from lab_papers.evaluation.search import kernel_checks, sensitivity
 from lab_papers.evaluation.search.replay import BASE, JUDGES, downloads, varied
 from lab_papers.evaluation.truths import shares
-from lab_papers.search_replay import BIN, built_versions, exit_pkts, replay, version
+from lab_papers.search_replay import (
+    BIN,
+    EXIT,
+    FRACTION,
+    PRINTED,
+    SENT,
+    SearchParams,
+    built_versions,
+    exit_pkts,
+    replay,
+    replay_bins,
+    version,
+)
 
+from lab.base.errors import UserError
+from lab.judge.ack_stream import ack_stream
 from lab.judge.stored import Stored
 from lab.runs.experiment import load_experiment
 from lab.runs.options import RunOptions
+from lab.runs.trial import Job
 from lab.schema.cca import search_versions
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.approved import approved
+from tests.slow_start_model import download
+from tests.stored_run import LINK, store_run
 
 
 @pytest.fixture(scope="module")
@@ -84,33 +102,17 @@ def test_a_point_runs_on_the_link_of_a_scenario_that_has_another_sender(library:
     assert kernel_checks.SENDER not in load_experiment("geo").ccas
     assert list(job.experiment.ccas) == [kernel_checks.SENDER]
     assert job.experiment.profile == load_experiment("geo").profile
+    changed = kernel_checks._job("geo", kernel_checks.POINTS[1], 1, tmp_path, backend)
+    names = ("published", "window_factor_tenths20-threshold_pct20")
+    assert (job.folder.parent.name, changed.folder.parent.name) == names
+    assert changed.experiment.ccas[kernel_checks.SENDER].params == kernel_checks.POINTS[1]
 
 
-def test_a_point_that_was_run_stands_next_to_its_replay(library: Path, tmp_path: Path) -> None:
-    stored = Stored.of(Run(store_run(tmp_path, 1, name="thesis-geo", senders=(BASE,))))
-    folder = tmp_path / "checks"
-    own = store_run(tmp_path / "own", 1, senders=("search",))
-    place = folder / stored.name / "published"
-    place.mkdir(parents=True)
-    (own / "trials" / "search-001").rename(place / f"{kernel_checks.SENDER}-001")
-    backend: Any = SimpleNamespace(kernel=SimpleNamespace(replay_library=library), kind="virtual")
-    jobs = [kernel_checks._job("thesis-geo", point, 1, folder, backend) for point in kernel_checks.POINTS]
-    assert [job.folder.parent.name for job in jobs][:2] == ["published", "window_factor_tenths20-threshold_pct20"]
-    assert jobs[1].experiment.ccas[kernel_checks.SENDER].params == kernel_checks.POINTS[1]
-    (row,) = kernel_checks._rows("thesis-geo", jobs, {1: downloads(stored)[0]}, library)
-    form = version(library, kernel_checks.SENDER).params
-    assert (row["window_rtts"], row["threshold"]) == (form.window_factor_tenths / 10, form.threshold_pct / 100)
-    assert (row["bins"], row["extra_bins"], row["trial"]) == (form.bins, form.extra_bins, 1)
-    replayed_s, kernel_s = row["replayed_exit_s"], row["kernel_exit_s"]
-    assert isinstance(replayed_s, float)
-    assert isinstance(kernel_s, float)
-    assert row["difference_ms"] == pytest.approx(1e3 * (kernel_s - replayed_s))
-    assert {row["replayed_class"], row["kernel_class"]} <= {"early", "chokepoint", "late"}
-
-
-def test_points_that_are_stored_are_not_run_again_and_each_stands_next_to_its_replay(
-    library: Path, tmp_path: Path
+def test_stored_points_are_not_run_again_and_each_stands_next_to_its_replay(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    given: list[Job] = []
+    monkeypatch.setattr(kernel_checks, "run_jobs", lambda jobs, _: map(given.append, jobs))
     stored = Stored.of(Run(store_run(tmp_path, kernel_checks.TRIALS + 1, name="thesis-geo", senders=(BASE,))))
     own = store_run(tmp_path / "own", kernel_checks.TRIALS, senders=("search",))
     backend: Any = SimpleNamespace(kernel=SimpleNamespace(replay_library=library), kind="virtual")
@@ -126,12 +128,107 @@ def test_points_that_are_stored_are_not_run_again_and_each_stands_next_to_its_re
     assert table["window_rtts"].to_list()[::2] == [params.window_factor_tenths / 10 for params in points]
     assert table["threshold"].to_list()[::2] == [params.threshold_pct / 100 for params in points]
     assert table["extra_bins"].to_list()[::2] == [params.extra_bins for params in points]
+    assert table["bins"].to_list()[::2] == [params.bins for params in points]
+    assert {*table["replayed_class"], *table["kernel_class"]} <= {"early", "chokepoint", "late"}
     assert table["replayed_exit_s"].n_unique() > 2
     assert table["kernel_exit_s"].n_unique() == kernel_checks.TRIALS
     apart_ms = 1e3 * (table["kernel_exit_s"] - table["replayed_exit_s"])
     assert table["difference_ms"].to_list() == pytest.approx(apart_ms.to_list())
+    assert given == []
+    shutil.rmtree(job.folder)
+    assert kernel_checks.run_checks(stored, folder, backend, RunOptions(workers=1)).equals(table[:-1])
+    assert [each.folder for each in given] == [job.folder]  # which failed, so it has no row
 
 
 def test_a_version_that_keeps_its_window_leaves_with_the_one_that_it_has(library: Path) -> None:
     nothing_counted = np.zeros(1, dtype=BIN)[0]
     assert exit_pkts(library, version(library, "search").params, nothing_counted, 100, 1448) == 100
+
+
+@pytest.fixture(scope="module")
+def stream() -> pl.DataFrame:
+    """The ACKs of a sender that goes on until it loses something."""
+    return ack_stream(download(LINK).tables()["acks"])
+
+
+def bins(library: Path, stream: pl.DataFrame, **more: Any) -> pl.DataFrame:
+    return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], **more)
+
+
+def test_a_replay_and_its_bins_end_with_the_exit_unless_they_are_to_go_on(library: Path, stream: pl.DataFrame) -> None:
+    found = bins(library, stream)
+    assert found["exit"].to_list() == [False] * (found.height - 1) + [True]
+    onward = bins(library, stream, stop_at_exit=False)
+    assert onward.head(found.height).equals(found)
+    assert onward.height > found.height
+    assert onward["exit"].sum() == 1
+    own = replay_bins(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"])
+    assert (own["verdict"] == EXIT).tolist() == found["exit"].to_list()
+    known = dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
+    assert found["rtt_ms"].to_list() == pytest.approx([known[round(t_s * 1e6)] / 1e3 for t_s in found["t_s"]])
+
+
+def test_after_a_reset_a_window_has_to_fill_before_anything_is_compared(library: Path, stream: pl.DataFrame) -> None:
+    onward = bins(library, stream, stop_at_exit=False)
+    left_s = onward.filter("exit")["t_s"].item()
+    reset = (stream["t_us"] > left_s * 1e6).cum_sum() == 1  # before the next ACK
+    found = bins(library, stream, stop_at_exit=False, reset=reset.to_numpy())
+    before = pl.col("t_s") <= left_s
+    assert found.filter(before).equals(onward.filter(before))
+    assert found.filter(~before)["norm_pct"][0] is None
+    assert onward.filter(~before)["norm_pct"][0] is not None
+
+
+def test_a_sender_that_did_not_fill_its_window_is_not_compared(library: Path, stream: pl.DataFrame) -> None:
+    always, never = ([value] * stream.height for value in (1, 0))
+    onward = bins(library, stream, stop_at_exit=False)
+    assert bins(library, stream, stop_at_exit=False, limited=never).equals(onward)
+    assert onward["norm_pct"].null_count() < onward.height
+    limited = bins(library, stream, stop_at_exit=False, limited=always)
+    assert limited["norm_pct"].null_count() == limited.height
+    assert not limited["exit"].any()
+
+
+def test_a_column_that_has_no_value_for_an_ack_is_refused(library: Path, stream: pl.DataFrame) -> None:
+    for name in ("limited", "reset", "sent_bytes"):
+        with pytest.raises(ValueError, match=rf"^shape=\(3,\): must be one value per ACK, \({stream.height},\)$"):
+            bins(library, stream, **{name: [0, 0, 0]})
+    with pytest.raises(ValueError, match=r"^sent_bytes=None: must be given to versions that expect what was sent$"):
+        bins(library, stream, params=SearchParams(expected=SENT))
+
+
+def test_without_parameters_the_core_is_algorithm_1_of_the_thesis(library: Path, stream: pl.DataFrame) -> None:
+    """Windows of 3.5 round trips in 10 bins, 15 bins more to look back, and an exit at 35 %; nothing added later."""
+    chosen = {"window_factor_tenths": 35, "bins": 10, "extra_bins": 15, "threshold_pct": 35, "interpolation": FRACTION}
+    assert asdict(PRINTED) == dict.fromkeys(asdict(PRINTED), 0) | chosen
+    for changed in ({"window_factor_tenths": 36}, {"bins": 11}, {"threshold_pct": 20}):
+        other = bins(library, stream, params=SearchParams(**changed), stop_at_exit=False)
+        assert not other.equals(bins(library, stream, stop_at_exit=False))
+
+
+def test_each_version_replays_a_download_as_approved(library: Path, stream: pl.DataFrame) -> None:
+    """Its parameters, what it compares, when it leaves, and with which window; each twentieth bin."""
+    sent = stream["delivered_bytes"] + 100 * 1448
+    lines = []
+    for name in sorted(built_versions(library)):
+        known = version(library, name)
+        found = replay_bins(
+            library,
+            stream["t_us"],
+            stream["rtt_us"],
+            stream["delivered_bytes"],
+            known.params,
+            sent_bytes=sent,
+            compact=known.compact,
+        )
+        chosen = {field: value for field, value in asdict(known.params).items() if value}
+        windows = [exit_pkts(library, known.params, row, 1000, 1448) for row in found[found["verdict"] == EXIT]]
+        lines.append(f"{name}: {chosen}, compact={known.compact}: {len(found)} bins, leaves with {windows}")
+        lines += [f"{name}: {row}" for row in found[::20].tolist()]
+    expected = approved("replays.txt", "\n".join(lines) + "\n").splitlines()
+    names = {line.split(":")[0] for line in expected}  # a new version waits for its approval
+    assert [line for line in lines if line.split(":")[0] in names] == expected
+    with pytest.raises(UserError, match=r"SEARCH_NAME=none: must be one of .*search2"):
+        version(library, "none")
+    with pytest.raises(UserError, match=r"must be within the ranges of lab/kernel/search/search_core\.h$"):
+        bins(library, stream, params=SearchParams(bins=0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small parts of pages: a rank in words, the page of `lab kick-tires`, a table of recorded downloads."""
+"""Small parts of pages: a rank in words, the page of `lab kick-tires`, a table of recorded downloads and figures."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from lab_papers.artifact.tires import HEADER, Tire
 from lab_papers.evaluation.recorded.tables import EMULATED, Sheet
 from lab_papers.index import recorded
 
+from bench.geo_recorded import figures, main
 from lab.base.errors import UserError
 from lab.base.format import NONE
 from lab.evaluation.compare.ranks import RankedPlace
@@ -22,9 +23,7 @@ def test_a_rank_is_a_number_or_from_the_best_to_the_worst_that_it_may_be() -> No
 
 
 def test_the_page_of_kick_tires_has_one_line_per_link() -> None:
-    rows = [
-        Tire((link, "SEARCH", "1.2", "chokepoint", "9.5", "valid"), f"the link {link}", True) for link in ("geo", "leo")
-    ]
+    rows = [Tire((of, "SEARCH", "1.2", "chokepoint", "9.5", "valid"), f"the link {of}", True) for of in ("geo", "leo")]
     rows.append(tires.not_run("lte", "the link lte", "recording not fetched (lab traces fetch x)"))
     page = tires.render(rows, "SAME: 96 trials")
     assert all(name in page for name in (*HEADER, "SAME: 96 trials"))
@@ -37,18 +36,31 @@ def test_a_table_of_recorded_downloads_is_named_after_its_title_and_groups_the_e
     found = recorded._table(Sheet("Marks on the way", ("", "Time (s)"), rows, "a note"))
     assert (found.name, found.header) == ("recorded-marks-on-the-way", ("Download", "Time (s)"))
     assert (found.caption, found.notes) == ("Marks on the way", ("a note",))
-    assert [(group.label, group.rows[0].cells) for group in found.groups] == [
-        ("Recorded", rows[0]),
-        ("Emulated", rows[1]),
-    ]
+    assert [(each.label, each.rows[0].cells) for each in found.groups] == [("Recorded", rows[0]), ("Emulated", rows[1])]
 
 
 @pytest.mark.parametrize(("damaged", "end"), [(1, "runs the trial again"), (3, "; trials damaged besides it: 2")])
-def test_a_report_of_damaged_trials_is_refused_with_the_first_and_how_many_more(
-    tmp_path: Path, damaged: int, end: str
-) -> None:
+def test_a_report_of_damaged_trials_is_refused_by_the_first_and_a_count(tmp_path: Path, damaged: int, end: str) -> None:
     run = store_run(tmp_path, trials=3, senders=("cubic",))
     for number in range(1, damaged + 1):
         (run / f"trials/cubic-{number:03d}/trial.json").write_text("{")
     with pytest.raises(UserError, match=rf"^{run}/trials/cubic-001/trial.json: .*{end}$"):
         write_report(run)
+
+
+def test_each_cell_is_a_figure_of_its_download_and_column() -> None:
+    first = Sheet("Inside the band", ("", "RTT", "in flight"), [("a", "67 %", "85 %"), ("mean", "67 %", "")], "")
+    second = Sheet("Start of the download", ("", "50 acked (s)"), [("a", "2.30")], "")
+    found = {figure["name"]: figure["value"] for figure in figures([first, second])}
+    assert found == {
+        "a: RTT": "67 %",
+        "a: in flight": "85 %",
+        "mean: RTT": "67 %",
+        "mean: in flight": None,
+        "a: 50 acked (s)": "2.30",
+    }
+
+
+def test_a_folder_without_logs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="must hold logs"):
+        main(str(tmp_path))

@@ -32,8 +32,7 @@ EMPTY = np.array([], dtype=np.int64)
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     results = tmp_path_factory.mktemp("results")
-    folder = store_run(results, trials=2, senders=("search", BASE))
-    (folder.parent / "latest").symlink_to(folder.name)
+    store_run(results, trials=2, senders=("search", BASE), latest=True)
     return stored(results)[0][0]
 
 
@@ -50,9 +49,6 @@ def one(
 ) -> Download:
     times = {"heuristic": heuristic_s, "truth": truth_s}
     return Download(7, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, None, loss_s, 0.5, times, rates, 1448, rule)
-
-
-# ---- the downloads
 
 
 def test_they_are_those_of_the_sender_that_only_a_loss_ends(run: Stored) -> None:
@@ -105,9 +101,6 @@ def test_a_download_that_never_left_slow_start_is_replayed_to_its_end(run: Store
     assert len(found.t_us) == ack_stream(trial.acks).height
 
 
-# ---- the class of an exit
-
-
 @pytest.mark.parametrize(
     ("judge", "t_s", "expected"),
     [
@@ -135,9 +128,6 @@ def test_by_a_rule_of_rates_the_window_of_the_exit_is_compared(cwnd_pkts: int, e
     assert class_of(download, left(1.0, cwnd_pkts=cwnd_pkts), "heuristic") == expected
     assert class_of(download, None, "heuristic") is None
     assert class_of(download, left(1.0, cwnd_pkts=cwnd_pkts), "truth") == "early"
-
-
-# ---- maps
 
 
 def test_each_map_varies_its_own_parameters_and_no_other() -> None:
@@ -192,9 +182,6 @@ def test_a_row_of_a_version_has_its_exit_and_what_its_judge_compared_it_with() -
     assert (never["exit_s"], never["cause"], never["exit_class"], never["capacity_s"]) == (None, None, None, 2.0)
 
 
-# ---- estimates for a claim
-
-
 def claim(**fields: object) -> ClaimRecord:
     row: ClaimRecord = {"source": "thesis", "row": "GEO", "cca": "search", "values": {}, **fields}  # type: ignore[typeddict-item]
     return row
@@ -231,9 +218,6 @@ def test_any_other_claim_is_estimated_from_the_valid_trials_of_its_sender(run: S
     later = Measured(run, {}).estimate(claim(), "exit_s", "data")
     assert later.value == pytest.approx((rows["exit_s"] - rows["data_s"]).mean())
     assert Measured(run, {}).has_starts() == (rows["data_s"].null_count() < rows.height)
-
-
-# ---- the rate of a recorded download
 
 
 def test_the_rates_of_several_downloads_are_shown_by_their_medians() -> None:

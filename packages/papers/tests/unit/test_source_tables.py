@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A published table made again: which sender each row is of, over how many trials, and what was replayed."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from lab_papers.index.source_tables import source_table
+from lab_papers.index.source_tables import TIMELY, source_table
 
 from lab.base.format import NONE
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.report.table import Table
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, store_run
+from tests.brief import present
+from tests.stored_run import change, store_run
 
 SOURCE, TRIALS = "thesis, table 5.1", 3
 CLAIM = {"source": SOURCE, "row": "GEO, capacity and loss", "cca": "cubic_plain", "trials": 77}
@@ -29,45 +29,42 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stored(run: Path, *claims: dict[str, Any]) -> Stored:
     """The run, as one that was started with these claims."""
-    file = run / "run.json"
-    meta = json.loads(file.read_text())
-    rewrite(file, meta | {"scenario": meta["scenario"] | {"claims": claims}})
+    change(run, scenario={"claims": claims})
     return Stored.of(Run(run))
 
 
 def made(one: Stored, versions: pl.DataFrame | None = None) -> Table:
-    table = source_table("t", SOURCE, "SEARCH.", [one], versions)
-    assert table is not None
-    return table
+    return present(source_table("t", SOURCE, "SEARCH.", [one], versions))
 
 
-def exits(one: Stored, *classes: str | None) -> pl.DataFrame:
-    """Exits of SEARCH 2.0 as evaluation/versions.parquet has them, 3 s after the SYN, by the true queue alone."""
-    given = {"scenario": "geo", "version": "search2", "judge": TRUTH, "exit_s": 3.0, "data_s": 1.0}
+def exits(one: Stored, judge: str, *classes: str | None, version: str = "search2") -> pl.DataFrame:
+    """Exits of SEARCH as evaluation/versions.parquet has them, 3 s after the SYN, by one judge alone."""
+    given = {"scenario": "geo", "version": version, "judge": judge, "exit_s": 3.0, "data_s": 1.0}
     downloads = one.judged.outcomes.filter(cca="cubic_plain", heuristic=TRUTH).select("trial", "capacity_s", "loss_s")
-    return downloads.with_columns(
-        *(pl.lit(value).alias(name) for name, value in given.items()), pl.Series("exit_class", classes)
-    )
+    columns = [pl.lit(value).alias(name) for name, value in given.items()]
+    return downloads.with_columns(*columns, pl.Series("exit_class", classes, pl.String))
 
 
 def test_a_search_that_is_replayed_stands_in_the_row_of_the_downloads_that_it_is_replayed_over(run: Path) -> None:
     downloads = CLAIM | {"values": {"capacity_s": [11.8, 2.6], "loss_s": 22.9}}
-    one = stored(run, downloads, REPLAYED | {"values": {"exit_s": 13.7, "timely_pct": 96.1}})
-    table = made(one, exits(one, "chokepoint", "early", None))
+    one = stored(run, downloads, REPLAYED | {"values": {"exit_s": 13.7, "early_pct": 3.9, "timely_pct": 96.1}})
+    by_rule, in_truth = exits(one, "heuristic", "late", "late", "early"), exits(one, TRUTH, "chokepoint", "early", None)
+    another = exits(one, TRUTH, "late", "late", "late", version="search4")
+    table = made(one, pl.concat([by_rule, in_truth, another]))
     (group,) = table.groups
     assert group.label == "GEO: SEARCH 2.0 (the published code), replayed over CUBIC without HyStart"
-    assert table.header[2:] == ("Timely (%)", "Capacity (s)", "Exit (s)", "First loss (s)")
-    published, by_rule, in_truth, lasting = (row.cells for row in group.rows)
-    assert published[1:] == ("77", "96.1", "11.80 (2.60)", "13.70", "22.90")
-    assert (by_rule[0], by_rule[2], by_rule[4]) == (
-        "here, by latency offset (replay pending: lab evaluate)",
-        NONE,
-        NONE,
-    )
-    assert in_truth[2].startswith("1 of 2 [")
-    assert in_truth[4] == "2.00 (0.00)"
-    assert lasting[0] == "here, by the true queue, lasting (replay pending: lab evaluate)"
-    assert any(note.startswith("Timely: exits that do not come before the capacity") for note in table.notes)
+    assert table.header[2:] == ("Early (%)", "Timely (%)", "Capacity (s)", "Exit (s)", "First loss (s)")
+    cells = [row.cells for row in group.rows]
+    assert cells[0][1:] == ("77", "3.9", "96.1", "11.80 (2.60)", "13.70", "22.90")
+    assert [row[0] for row in cells[1:]] == [
+        "here, by latency offset",
+        "here, by the true queue",
+        "here, by the true queue, lasting (replay pending: lab evaluate)",
+    ]
+    shares = [[cell.partition(" [")[0] for cell in row[2:4]] for row in cells[1:]]
+    assert shares == [["1 of 3", "2 of 3"], ["1 of 2", "1 of 2"], [NONE, NONE]]
+    assert [row[5] for row in cells[1:]] == ["2.00 (0.00)", "2.00 (0.00)", NONE]
+    assert TIMELY in table.notes
 
 
 def test_without_the_table_of_replays_only_what_was_replayed_is_pending(run: Path) -> None:
@@ -75,6 +72,7 @@ def test_without_the_table_of_replays_only_what_was_replayed_is_pending(run: Pat
     (ours,) = (row.cells for row in made(one).groups[0].rows[1:])
     assert "pending" in ours[0]
     assert (ours[2], ours[3] != NONE) == (NONE, True)
+    assert TIMELY not in made(one).notes
 
 
 def test_ours_has_the_values_that_the_row_publishes_and_no_other(run: Path) -> None:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts as rules that hold for any data: what agrees, what differs, and what a counterfactual run explains."""
+"""Verdicts as rules that hold for any data, what a counterfactual explains, and how far ours lies off, in words."""
+
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from lab_papers.evaluation.claims.difference import Difference, compared, difference, distance, of_claim, signed
 from lab_papers.evaluation.claims.estimate import Estimate
 from lab_papers.evaluation.claims.verdict import (
     AGREES,
@@ -45,6 +48,13 @@ OURS = Estimate(60.0, 55.0, 65.0, 77)
         (Estimate(95.0, 60.0, 99.0, 9), UNJUDGED),  # too few
         (Estimate(95.0, None, None, 1), UNJUDGED),
         (Estimate(None, None, None, 0), UNJUDGED),
+        (Estimate(110.0, 108.0, 112.0, FEWEST_TRIALS), AGREES),  # both edges belong to the tolerance
+        (Estimate(90.0, 88.0, 92.0, FEWEST_TRIALS), AGREES),
+        (Estimate(111.0, 110.0, 112.0, FEWEST_TRIALS), UNJUDGED),  # the interval reaches the upper edge
+        (Estimate(89.0, 88.0, 90.0, FEWEST_TRIALS), UNJUDGED),
+        (Estimate(111.0, 110.5, 112.0, FEWEST_TRIALS), DIFFERS),
+        (Estimate(89.0, 88.0, 89.5, FEWEST_TRIALS), DIFFERS),
+        (Estimate(100.0, 99.0, 101.0, FEWEST_TRIALS - 1), UNJUDGED),
     ],
 )
 def test_a_verdict_takes_the_tolerance_the_interval_and_enough_trials(ours: Estimate, says: str) -> None:
@@ -193,17 +203,58 @@ def mirrored(one: Estimate) -> Estimate:
     return Estimate(-one.value, -one.hi, -one.lo, one.trials)
 
 
+ROW: dict[str, Any] = {"published": 10.0, "tolerance": 1.0, "lo": 9.0, "hi": 13.0, "metric": "exit_s", "unit": "s"}
+WITHIN = "; our interval contains the published value"
+
+
 @pytest.mark.parametrize(
-    ("ours", "says"),
+    ("changes", "words"),
     [
-        (Estimate(110.0, 108.0, 112.0, FEWEST_TRIALS), AGREES),  # upper edge
-        (Estimate(90.0, 88.0, 92.0, FEWEST_TRIALS), AGREES),  # lower edge
-        (Estimate(111.0, 110.0, 112.0, FEWEST_TRIALS), UNJUDGED),  # its interval reaches the upper edge
-        (Estimate(89.0, 88.0, 90.0, FEWEST_TRIALS), UNJUDGED),
-        (Estimate(111.0, 110.5, 112.0, FEWEST_TRIALS), DIFFERS),
-        (Estimate(89.0, 88.0, 89.5, FEWEST_TRIALS), DIFFERS),
-        (Estimate(100.0, 99.0, 101.0, FEWEST_TRIALS - 1), UNJUDGED),
+        ({"ours": 10.0}, "no difference"),
+        ({"ours": 11.0}, "1 s more, within the tolerance of 1"),
+        ({"ours": 9.5}, "0.5 s less, within the tolerance of 1"),
+        ({"ours": 11.5}, "1.5 s more, beyond the tolerance of 1"),
+        ({"ours": 12.0}, "2 s more, 2.0 times the tolerance of 1"),
+        ({"ours": 7.0}, "3 s less, 3.0 times the tolerance of 1"),
+        ({"ours": 12.0, "tolerance": 0.0}, "2 s more, without a tolerance: our interval decides"),
+        ({"ours": 11.0, "metric": "early_pct", "unit": "%"}, "1.0 points more, within the tolerance of 1"),
+        ({"ours": 11.0, "metric": "rtt_ratio", "unit": "times"}, "1 more, within the tolerance of 1"),
+        ({"ours": 17.5, "metric": "x_pkts", "unit": "packets"}, "7.5 packets more, 7.5 times the tolerance of 1"),
+        ({"ours": 10.004, "metric": "early_pct", "unit": "%"}, "no difference"),
     ],
 )
-def test_both_edges_of_a_tolerance_belong_to_it(ours: Estimate, says: str) -> None:
-    assert verdict(100.0, 10.0, ours)[0] == says
+def test_a_distance_is_in_words_against_the_tolerance(changes: dict[str, Any], words: str) -> None:
+    assert distance(ROW | changes) == words + WITHIN
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "words"),
+    [
+        (10.0, 11.0, WITHIN),
+        (9.0, 10.0, WITHIN),
+        (10.1, 11.0, WITHIN.replace("contains", "excludes")),
+        (8.0, 9.9, WITHIN.replace("contains", "excludes")),
+        (None, 11.0, ""),
+        (9.0, None, ""),
+    ],
+)
+def test_an_interval_contains_its_bounds(lo: float | None, hi: float | None, words: str) -> None:
+    assert distance(ROW | {"ours": 10.0, "lo": lo, "hi": hi}) == "no difference" + words
+
+
+def test_without_a_value_of_ours_there_is_no_distance() -> None:
+    row = ROW | {"ours": None}
+    assert of_claim(row) == Difference(None, None, None)
+    assert (signed(row), compared(row), distance(row)) == ("", "", "")
+
+
+def test_a_difference_has_its_sign() -> None:
+    assert [signed(ROW | {"ours": ours}) for ours in (12.5, 7.5, 10.0)] == ["+2.5", "-2.5", "0"]
+    assert signed(ROW | {"ours": 10.04, "metric": "early_pct"}) == "0.0"
+    assert difference(10.0, 1.0, 11.5, None, None) == Difference(1.5, False, None)
+
+
+def test_both_values_stand_in_a_sentence() -> None:
+    assert compared(ROW | {"ours": 11.0}) == "11 s here, 10 s published: 1 s more, within the tolerance of 1"
+    share = ROW | {"metric": "chokepoint_pct", "unit": "%", "published": 66.0, "tolerance": 10.0, "ours": 1.0}
+    assert compared(share) == "1 % here, 66 % published: 65.0 points less, 6.5 times the tolerance of 10"

@@ -12,22 +12,28 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 import pytest
-from ack_logs import Gateway, text, written
+from ack_logs import Gateway, download, text, written
 from lab_papers.evaluation.competing_flows import flows
 from lab_papers.evaluation.recorded.bands import bands, inside, marks, rms_s
+from lab_papers.evaluation.recorded.comparison import compare_recorded
 from lab_papers.evaluation.recorded.download import Download, emulated, recorded
 from lab_papers.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
 from lab_papers.evaluation.recorded.rate import rate
+from lab_papers.evaluation.recorded.tables import sheets
+from lab_papers.evaluation.write import write_all
 
 from lab.evaluation.compare.measures import ranked_by, values
 from lab.evaluation.compare.ranks import holm, pairs, places
 from lab.evaluation.compare.sequential import Looks, hopeless, level, looks, one_look, rejects
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.stored import Stored
+from lab.report.write import write_report
+from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from lab.traces import importers
 from tests.approved import approved
-from tests.stored_run import rewrite, sign, store_run
+from tests.compared import example, store
+from tests.stored_run import change, rewrite, sign, store_run
 
 GATEWAYS = {
     "usual": Gateway(threshold_bytes=500_000, duration_s=12),
@@ -55,14 +61,6 @@ def short(value: Any) -> Any:
 def assert_approved(name: str, lines: Sequence[str]) -> None:
     found = "\n".join(lines) + "\n"
     assert found == approved(name, found)
-
-
-def changed(run: Path, **fields: Any) -> None:
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | fields | {"scenario": meta["scenario"] | fields["scenario"]})
-
-
-# ---- recorded downloads
 
 
 def summed(one: Download) -> list[str]:
@@ -99,9 +97,6 @@ def test_the_figures_of_recorded_downloads_are_the_approved_ones(tmp_path: Path)
     lines += [str(short(row)) for row in (*ours.to_dicts(), *theirs.to_dicts())]
     lines.append(f"rms: {short(rms_s(ours, theirs))}")
     assert_approved("recorded-figures.txt", lines)
-
-
-# ---- tests of pairs
 
 
 def differences(seed: int, count: int, shift: float, binary: bool) -> list[float | None]:
@@ -144,12 +139,9 @@ def test_the_ranks_of_four_senders_are_the_approved_ones() -> None:
     assert_approved("ranks.txt", lines)
 
 
-# ---- stored runs
-
-
 def test_the_measures_of_a_run_are_the_approved_ones(tmp_path: Path) -> None:
     run = store_run(tmp_path, 3, senders=SENDERS)
-    changed(run, scenario={"heuristic": "median_throughput_after"}, seeds=[1, 2, 3, 4])
+    change(run, scenario={"heuristic": "median_throughput_after"}, seeds=[1, 2, 3, 4])
     lines = [f"{name}: {short(found)}" for name, found in values(Stored.of(Run(run))).items()]
     assert_approved("measures.txt", lines)
 
@@ -168,7 +160,7 @@ def two_downloads(tmp_path: Path) -> Stored:
         slower = table.with_columns(flow=pl.lit(2, pl.UInt8), srtt_ms=pl.col("srtt_ms") * 1.5)
         pl.concat([table, slower]).write_parquet(acks)
         sign(acks)
-    changed(run, scenario={"rival": "cubic"}, seeds=[1, 2, 3])
+    change(run, scenario={"rival": "cubic"}, seeds=[1, 2, 3])
     return Stored.of(Run(run))
 
 
@@ -195,10 +187,64 @@ def test_what_exits_cost_a_workload_is_as_approved(tmp_path: Path) -> None:
         spent = {"stalled_s": 0.1 * number, "busy_s": 1.0, "rwnd_limited_s": 0.0, "sndbuf_limited_s": 0.0}
         workload = {"objects": objects, "limited": [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], **spent}
         rewrite(file, json.loads(file.read_text()) | {"workload": workload})
-    changed(run, scenario={"workload": {"kind": "requests"}}, seeds=[1, 2, 3])
+    change(run, scenario={"workload": {"kind": "requests"}}, seeds=[1, 2, 3])
     judged = short_flows(Stored.of(Run(run)))
     lines = [short(flow) for flow in judged]
     for cost in costs(judged, SENDERS, 3):
         counts = (cost.left, cost.early, cost.limited, cost.unfinished)
         lines.append(f"{counts} {short(replace(cost, flows=()))}")
     assert_approved("short-flows.txt", lines)
+
+
+REPORT = ("summary.csv", "outcomes.csv")
+COMPARED = ("ranks.csv", "trials.csv")
+EVALUATED = ("heuristics", "heuristics_constants", "heuristics_trials", "means", "outcomes", "paired", "versions")
+CLAIMING = "thesis-geo"  # a scenario with claims of a paper
+OF_A_GRID = 10  # one row of so many of a table of a whole grid is read
+
+
+def assert_all_approved(found: dict[str, str]) -> None:
+    """Compare all texts that are made together in one test: `make mutants` chooses tests by what they execute."""
+    expected = {name: approved(name, text) for name, text in found.items()}
+    assert {name: text for name, text in found.items() if text != expected[name]} == {}
+
+
+def as_text(table: pl.DataFrame) -> str:
+    """A table in digits that no other order of summation changes."""
+    return table.with_columns(cs.float().round_sig_figs(6)).write_csv()
+
+
+def test_a_runs_tables_are_the_approved_ones(tmp_path: Path, library: Path) -> None:
+    run = store_run(tmp_path, library=library)
+    write_report(run)
+    assert_all_approved({f"report-{file}": (run / file).read_text() for file in REPORT})
+
+
+def test_results_are_evaluated_as_approved(tmp_path: Path, library: Path) -> None:
+    run = store_run(tmp_path, 5, library, CLAIMING, latest=True)
+    scenario = load_scenario(CLAIMING)[1].model_dump(mode="json")
+    change(run, scenario={part: scenario[part] for part in ("claims", "tolerance", "heuristic")})
+    folder = write_all(tmp_path, library)[0]
+    tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in (*EVALUATED, "sensitivity", "claims")}
+    tables["sensitivity"] = tables["sensitivity"].gather_every(OF_A_GRID)
+    tables["claims"] = tables["claims"].filter(scenario=CLAIMING)
+    assert_all_approved({f"evaluation-{name}.csv": as_text(table) for name, table in tables.items()})
+
+
+def test_recorded_and_emulated_downloads_are_compared_as_approved(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 5, name="geo-recorded", latest=True)
+    gateways = {"early": Gateway(threshold_bytes=300_000), "late": Gateway(rtt_ms=300, duration_s=6)}
+    logs = []
+    for name, gateway in gateways.items():
+        (tmp_path / name).mkdir()
+        logs.append(str(written(tmp_path / name, text(download(gateway).acks))))
+    shown = sheets(compare_recorded(run, logs))
+    lines = [line for each in shown for line in (each.title, *map(" | ".join, (each.header, *each.rows)), each.note)]
+    assert_all_approved({"recorded.txt": "\n".join(lines).replace(str(tmp_path), "RESULTS") + "\n"})
+
+
+def test_senders_are_compared_as_approved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["lab", "compare"])
+    folder = example(*store(tmp_path, 5))[0]
+    assert_all_approved({f"compare-{file}": (folder / file).read_text() for file in COMPARED})

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The artifact names every claim with what it costs, from stored runs, and can be written again."""
+"""The artifact names every claim with what it costs, from stored runs, and can be written again; its appendix fits."""
 
+import dataclasses
 import hashlib
 import json
+import re
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
 import polars as pl
 import pytest
 from lab_papers.artifact import documents, facts
-from lab_papers.artifact.facts import Line
+from lab_papers.artifact.facts import Cost, Line
 from lab_papers.commands import artifact as deposit
 from lab_papers.evaluation.claims.numbered import claim_of, numbered
 from lab_papers.evaluation.claims.rows import SCHEMA
-from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
+from lab_papers.evaluation.claims.verdict import AGREES, COUNTED, UNJUDGED
 
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.schema.scenario import load_scenario, scenarios
+from tests.brief import error_of, present
 from tests.stored_run import rewrite, store_run
 
 NOTHING = pl.DataFrame(schema=SCHEMA)
@@ -92,7 +96,6 @@ def test_a_claim_without_its_run_has_no_cost_and_no_verdict(tmp_path: Path) -> N
 
 
 def claims_table(verdicts: list[str]) -> pl.DataFrame:
-    """Return rows of the first claim with some verdicts."""
     one = numbered()[0]
     row = dict.fromkeys(SCHEMA, None) | {"scenario": one.scenario, "document": one.document, "place": one.place}
     return pl.DataFrame([row | {"verdict": each, "ours": 1.0} for each in verdicts], schema=SCHEMA)
@@ -161,12 +164,32 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("commit", ["0123456789ab-dirty", "unknown"])
 def test_what_is_no_commit_is_refused(commit: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="must be a commit"):
-        deposit.write_deposit(tmp_path / "out", {}, commit, None)
+    assert "must be a commit" in error_of(deposit.write_deposit, tmp_path / "out", {}, commit, None)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_bundle_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="No such file"):
-        deposit.write_deposit(tmp_path / "out", {}, "0123456789ab", tmp_path / "missing")
+    assert "No such file" in error_of(deposit.write_deposit, tmp_path / "out", {}, "0123456789ab", tmp_path / "missing")
     assert not (tmp_path / "out").exists()
+
+
+COST = Cost(754.3, 12_345.0, ("A processor of a long name @ 2.00GHz, 64 cores",))
+LONGEST = ", ".join(f"12 {words}" for words in list(COUNTED.values())[:3])
+
+
+def expensive(line: Line) -> Line:
+    """Return a claim with long texts."""
+    return dataclasses.replace(line, verdict=LONGEST, cost=COST, of_experiment=COST)
+
+
+def test_the_appendix_has_at_most_two_pages_and_fits_its_columns(tmp_path: Path) -> None:
+    assert shutil.which("pdflatex"), "LaTeX is missing: run scripts/setup-tests"
+    lines = [expensive(line) for line in facts.lines(tmp_path, pl.DataFrame(schema=SCHEMA))]
+    (tmp_path / "appendix.tex").write_text(documents.appendix(lines, "0123456789ab"))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "appendix.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    log = (tmp_path / "appendix.log").read_text(errors="replace")
+    pages = present(re.search(r"Output written on appendix\.pdf \((\d+) page", log))
+    assert int(pages[1]) <= 2
+    assert "Overfull \\hbox" not in log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data dictionary describes what is really stored: the committed sample, and the records of one small trial."""
+"""The data dictionary describes what is stored: the committed sample, a small trial, and each table's columns."""
 
 import json
 import re
@@ -11,16 +11,19 @@ from typing import Any, get_args, get_origin, is_typeddict
 import polars as pl
 import pytest
 from lab_papers.commands.data_dictionary import JSON_FILES, RUN_FILES, RUN_TABLES, TRIAL_FILES, USER_FILES, lines, parts
+from lab_papers.evaluation.columns import evaluation_tables
+from lab_papers.evaluation.write import write_all
+from pyarrow import parquet
 
 from lab.base.contract import check, fields
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.judge.judged import judged
+from lab.judge.judged import TABLES, judged
 from lab.judge.summary import summarise
 from lab.node.plan import Plan
 from lab.node.record import Iperf3Report, NodeRecord
 from lab.runs.experiment import first_names
-from lab.tables.columns import schema
+from lab.tables.columns import Described, schema
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -58,9 +61,7 @@ def undescribed(value: Any, kind: Any, path: str = "") -> Iterator[str]:
             yield from undescribed(one, get_args(kind)[1], f"{path}{{}}")
 
 
-@pytest.mark.parametrize(
-    ("file", "contract"), STORED, ids=lambda part: part.parent.name if isinstance(part, Path) else ""
-)
+@pytest.mark.parametrize(("file", "contract"), STORED, ids=lambda of: of.parent.name if isinstance(of, Path) else "")
 def test_every_stored_field_is_described_and_of_its_type(file: Path, contract: Any) -> None:
     content = json.loads(file.read_text())
     check(content, contract, file)
@@ -140,3 +141,34 @@ def test_a_corrupt_trial_is_one_line_that_names_the_field(change: dict[str, Any]
     with pytest.raises(UserError) as refusal:
         _ = Trial(tmp_path).meta
     assert str(refusal.value) == f"{tmp_path / 'trial.json'}: {message}"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    results = Path(shutil.copytree(REPO / "analysis" / "sample", tmp_path_factory.mktemp("evaluated") / "results"))
+    write_all(results, None)
+    return results
+
+
+def require_meanings(file: Path, about: Described) -> None:
+    stored, table = parquet.read_schema(file), pl.read_parquet(file)
+    assert stored.metadata[b"row"].decode() == about.row
+    assert table.schema == schema(about.columns), file.name
+    for field in stored:
+        assert field.metadata[b"meaning"].decode() == about.columns[field.name].meaning
+        assert field.metadata[b"unit"].decode() == about.columns[field.name].unit_as(field.name)
+        assert not table[field.name].null_count() or "; null " in about.columns[field.name].meaning, field.name
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_judged_trials_of_a_run_hold_their_meaning(results: Path, name: str) -> None:
+    require_meanings(results / "sample" / "latest" / name, TABLES[name])
+
+
+@pytest.mark.parametrize("name", sorted(evaluation_tables().keys() - {"sensitivity_checks"}))  # runs kernels
+def test_a_table_over_all_runs_holds_its_meaning(results: Path, name: str) -> None:
+    require_meanings(results / "evaluation" / f"{name}.parquet", evaluation_tables()[name])
+
+
+def test_every_table_over_all_runs_is_described(results: Path) -> None:
+    assert {file.stem for file in (results / "evaluation").glob("*.parquet")} <= evaluation_tables().keys()

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 from lab_papers.evaluation import senders, write
 from lab_papers.evaluation.columns import STATUS
 from lab_papers.evaluation.competing_flows import flows
 from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search.replay import BASE
+from lab_papers.evaluation.senders import cliffs_delta, signed_rank
 from lab_papers.evaluation.status import status
 from lab_papers.fullest import why_invalid
 
@@ -26,7 +28,7 @@ from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
 from lab.tables.columns import schema
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, sign, store_run
+from tests.stored_run import change, rewrite, sign, store_run
 
 RULE = "latency_offset"
 
@@ -240,12 +242,9 @@ def test_before_any_run_the_table_of_scenarios_has_its_types(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("complete", "state"), [(True, "complete"), (False, "unfinished")])
-def test_a_scenario_with_a_run_is_complete_or_unfinished_as_the_run_is(
-    tmp_path: Path, complete: bool, state: str
-) -> None:
+def test_a_scenario_is_complete_or_unfinished_as_its_run_is(tmp_path: Path, complete: bool, state: str) -> None:
     run = store_run(tmp_path, 1, senders=("search", "cubic"))
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"complete": complete, "wall_s": 90.0})
+    change(run, complete=complete, wall_s=90.0)
     (run.parent / "latest").symlink_to(run.name)
     (row,) = status(tmp_path).filter(scenario="geo").to_dicts()
     assert (row["state"], row["stored"], row["valid"], row["minutes"]) == (state, 2, 2, 1.5)
@@ -257,8 +256,34 @@ def test_a_ratio_to_nothing_is_null(tmp_path: Path) -> None:
     meta = json.loads(file.read_text())
     first = meta["flows"][0] | {"retransmits_pkts": 0}
     rewrite(file, meta | {"flows": [first, first | {"flow": 2, "cca": "bbr", "retransmits_pkts": 3}]})
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": "bbr"}})
+    change(run, scenario={"rival": "bbr"})
     table = flows(Stored.of(Run(run)))
     assert table["retransmits_ratio"].to_list() == [None, None]
     assert table["throughput_ratio"].to_list() == [1.0, 1.0]
+
+
+RNG = np.random.default_rng(5)
+
+
+def test_pairs_are_tested_by_scipys_signed_rank_over_whole_ones() -> None:
+    first, second = list(RNG.normal(1, 1, 40)), list(RNG.normal(0, 1, 40))
+    tested = scipy.stats.wilcoxon(first, second, zero_method="pratt").pvalue
+    assert signed_rank([*first, None, 9.0], [*second, 1.0, None]) == pytest.approx(tested)
+
+
+def test_links_that_differ_more_than_senders_hide_nothing_from_a_paired_test() -> None:
+    links = RNG.uniform(10, 1000, 30)
+    assert (signed_rank(list(links + 1), list(links)) or 1) < 1e-5
+    assert abs(cliffs_delta(list(links + 1), list(links)) or 0) < 0.05
+
+
+def test_few_or_equal_pairs_prove_nothing() -> None:
+    assert signed_rank([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]) is None
+    assert signed_rank([2.0] * 8, [2.0] * 8) == 1.0
+
+
+def test_cliffs_delta_counts_pairs() -> None:
+    first, second = RNG.normal(0.5, 1, 31), RNG.normal(0, 1, 17)
+    counted = np.mean([np.sign(a - b) for a in first for b in second])
+    assert cliffs_delta(list(first), list(second)) == pytest.approx(counted)
+    assert (cliffs_delta([2, 3], [0, 1]), cliffs_delta([], [1])) == (1.0, None)

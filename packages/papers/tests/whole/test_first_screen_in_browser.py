@@ -30,9 +30,7 @@ def top_px(browser: Browser, selector: str) -> float:
 
 @pytest.mark.parametrize("width_px", [400, 1300])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_violation_with_every_chapter_open(
-    page: Path, browser: Browser, dark: bool, width_px: int
-) -> None:
+def test_axe_finds_no_violation_with_each_chapter_open(page: Path, browser: Browser, dark: bool, width_px: int) -> None:
     browser.open(page, width_px, dark)
     browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
     assert violations(browser) == []

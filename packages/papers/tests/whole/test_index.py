@@ -24,7 +24,8 @@ from lab.judge.slow_start import first_exit
 from lab.judge.stored import Stored
 from lab.report.matrix.matrix import Matrix
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, sign, store_run
+from tests.brief import present, put
+from tests.stored_run import change, rewrite, sign, store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO, SEARCH", "cca": "search", "trials": 77}
 SHARES = {"early_pct": 3.9, "chokepoint_pct": 93.5, "late_pct": 2.6}
@@ -32,8 +33,7 @@ SHARES = {"early_pct": 3.9, "chokepoint_pct": 93.5, "late_pct": 2.6}
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    run = store_run(tmp_path / "results", trials=1)
-    (run.parent / "latest").symlink_to(run.name)
+    store_run(tmp_path / "results", trials=1, latest=True)
     return tmp_path / "results"
 
 
@@ -55,8 +55,7 @@ def test_a_trial_is_judged_once_and_again_when_it_changes(results: Path, monkeyp
 
 def test_a_trial_that_cannot_be_read_is_reported_and_the_others_stand(results: Path) -> None:
     whole = judged(_run(results)).trials.height
-    file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
-    file.write_text("{")
+    file = put(results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json", "{")
     sign(file)
     left = judged(_run(results))
     assert left.trials.height == whole - 1
@@ -65,9 +64,7 @@ def test_a_trial_that_cannot_be_read_is_reported_and_the_others_stand(results: P
 
 def test_a_run_with_a_question_about_the_lab_is_not_summed_up(results: Path) -> None:
     assert [each.name for each in one_a_link(stored(results)[0])] == ["geo"]
-    file = results / "geo" / "latest" / "run.json"
-    meta = json.loads(file.read_text())
-    rewrite(file, meta | {"scenario": meta["scenario"] | {"in_summary": False}})
+    change(results / "geo" / "latest", scenario={"in_summary": False})
     assert one_a_link(stored(results)[0]) == []
 
 
@@ -85,8 +82,7 @@ def test_the_digest_has_when_each_object_was_downloaded(results: Path) -> None:
     by_then = arrived.filter(pl.col("t_s") <= first_s)["len_bytes"].sum()
     assert OBJECT_BYTES <= by_then < OBJECT_BYTES + 20 * 1448
     assert reported["download_s"][-1] is None  # 20 MB do not fit into 4 s of 8 Mb/s
-    left = first_exit(trial.exits)
-    assert left is not None
+    present(first_exit(trial.exits))
     assert reported["initial_rtt_ms"] == pytest.approx(trial.meta["base_rtt_ms"], rel=0.05)
     assert reported["max_rtt_ms"] is not None
     assert reported["max_rtt_ms"] > trial.meta["base_rtt_ms"]
@@ -96,8 +92,7 @@ def test_the_longest_round_trip_of_a_digest_is_that_of_slow_start(results: Path)
     trial = next(
         trial for trial in _run(results).trials if trial.cca == "cubic"
     )  # HyStart leaves before the queue fills
-    left = first_exit(trial.exits)
-    assert left is not None
+    left = present(first_exit(trial.exits))
     stream = ack_stream(trial.acks)
     within = stream.filter(pl.col("t_us") <= left.t_s * 1e6)["rtt_us"].max()
     longest_ms = digest(trial)["max_rtt_ms"]
@@ -113,8 +108,7 @@ def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_trut
     meta = json.loads(file.read_text())
     meta["scenario"]["claims"] = [CLAIM | {"values": SHARES}]
     rewrite(file, meta)
-    table = source_table("thesis-5.3", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
-    assert table is not None
+    table = present(source_table("thesis-5.3", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None))
     (group,) = table.groups
     assert [row.cells[0] for row in group.rows] == [
         "thesis, table 5.3",
@@ -167,9 +161,7 @@ def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) 
 def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
     theirs = {"counterfactual": "leo-100", "changes": "profile fast", "counterfactual_value": 0.38, "closed_pct": 93.0}
     interval = {"counterfactual_lo": 0.36, "counterfactual_hi": 0.41, "ours_from_syn": 0.15, "trials": 77}
-    page = page_of(
-        claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
-    )
+    page = page_of(claim("capacity_s", EXPLAINED, why="a slow link", **theirs, **interval), claim("x", UNEXPLAINED))
     for printed in (
         "<strong>1 differ, explained by a run</strong>",
         "<strong>1 differ, not explained</strong>",
@@ -194,8 +186,7 @@ def test_the_page_explains_each_verdict_that_it_shows() -> None:
 def test_the_page_counts_how_many_agreeing_values_lie_in_our_interval() -> None:
     inside, outside = {"published": 0.1}, {"published": 0.15}
     rows = (claim("capacity_s", AGREES, **inside), claim("exit_s", AGREES, **outside), claim("loss_s", UNEXPLAINED))
-    found = shown(pl.DataFrame(rows, schema=claims.SCHEMA, orient="row"))
-    assert found is not None
+    found = present(shown(pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")))
     assert found.header[:2] == ("agree", "of these, in our interval")
     assert [source.counts[:2] for source in found.sources] == [[2, 1], [2, 1]]
 
@@ -214,8 +205,7 @@ def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(resu
     for clock in ("data", "syn"):
         meta["scenario"]["claims"] = [CLAIM | {"values": {"exit_s": 13.7}, "clock": clock}]
         rewrite(file, meta)
-        table = source_table("t", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
-        assert table is not None
+        table = present(source_table("t", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None))
         found[clock] = float(table.groups[0].rows[1].cells[2])
         assert ": SEARCH 2.0" in table.groups[0].label
     data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]

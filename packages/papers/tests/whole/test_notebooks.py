@@ -3,14 +3,19 @@
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jupytext
 import pytest
+from lab_papers.index.execute import execute
 from lab_papers.index.notebooks import NOTEBOOKS, Executed, Notebook, execute_all, notebooks_of
 from lab_papers.index.write import write_index
 
 from lab.base.paths import REPO
+from lab.report.write import write_report
 from lab.schema.scenario import scenarios
+from tests.brief import folder_at
+from tests.stored_run import store_run
 
 ADDED = """# %% [markdown]
 # # What does one more notebook show?
@@ -55,8 +60,7 @@ def test_the_scenarios_that_a_notebook_declares_exist() -> None:
 
 
 def test_a_notebook_joins_the_page_by_being_in_the_folder(tmp_path: Path) -> None:
-    added = tmp_path / "notebooks"
-    added.mkdir()
+    added = folder_at(tmp_path / "notebooks")
     (added / "42-added.py").write_text(ADDED)
     page = write_index(tmp_path / "results", None, added).read_text()
     assert '<details class="chapter" id="chapter-42-added">' in page
@@ -95,3 +99,14 @@ def test_what_is_pending_or_left_out_has_a_reason(executed: list[Executed]) -> N
     waiting = [item for each in executed for item in each.artefacts if item.kind in ("pending", "left out")]
     assert all(item.why for item in waiting)
     assert {"thesis-5.7", "thesis-5.8"} <= {item.name for item in waiting if item.kind == "left out"}
+
+
+def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_report(tmp_path: Path) -> None:
+    run, out = store_run(tmp_path / "results", trials=1), tmp_path / "out"
+    notebook = tmp_path / "notebook.ipynb"
+    jupytext.write(jupytext.read(REPO / "analysis" / "01-geo-exit.py"), notebook)
+    with TemporaryDirectory() as sockets:
+        execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
+    report = write_report(run, ("png", "pdf"))
+    for file in [path for path in report if path.name == "summary.csv" or path.parent.name == "figures"]:
+        assert (out / file.name).read_bytes() == file.read_bytes(), file.name

@@ -10,6 +10,7 @@ from lab_papers.index.manifest import Artefact
 from lab_papers.index.notebooks import FOLDER, Executed, execute_all
 
 from lab.base.paths import REPO
+from tests.brief import put
 
 GIVEN = """# %% [markdown]
 # # What is a notebook given?
@@ -71,9 +72,7 @@ def executed(results: Path, notebooks: Path, library: Path) -> list[Executed]:
         return found
 
 
-def test_each_notebook_that_hands_something_over_is_executed_in_the_order_of_the_names(
-    executed: list[Executed],
-) -> None:
+def test_each_notebook_that_hands_something_over_is_executed_in_order_of_the_names(executed: list[Executed]) -> None:
     assert [(one.name, one.title) for one in executed] == [
         ("01-given", "What is a notebook given?"),
         ("02-broken", "What does a fault cost?"),
@@ -110,13 +109,9 @@ def test_a_notebook_is_executed_again_only_where_something_that_it_reads_or_made
         return [name for name, written in made.items() if _written_ns(results, name) != written]
 
     assert executed_again() == ["02-broken"]
-    run = results / "geo" / "2026-11-25T00-00-00" / "run.json"
-    run.parent.mkdir(parents=True)
-    run.write_text("{}")
+    run = put(results / "geo" / "2026-11-25T00-00-00" / "run.json", "{}")
     assert executed_again() == ["01-given", "02-broken"]
-    other = results / "leo" / run.parent.name / "run.json"
-    other.parent.mkdir(parents=True)
-    other.write_text("{}")
+    put(results / "leo" / run.parent.name / "run.json", "{}")
     assert executed_again() == ["02-broken"]  # 01-given declares GEO alone
     (results / FOLDER / "01-given" / "01-given.ipynb").write_text("cut")
     assert executed_again() == ["01-given", "02-broken"]

@@ -27,6 +27,7 @@ from lab.report.table_files import table_files
 from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
+from tests.brief import error_of, folder_at, put
 from tests.stored_run import store_run
 
 LEAST_PT = 7  # 6.5, rounded
@@ -37,14 +38,12 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
     """Two stored runs, and the tables of their evaluation that figures are drawn from."""
     folder = tmp_path_factory.mktemp("results")
     for name in ("geo", "leo"):
-        run = store_run(folder, name=name, library=library)
-        (run.parent / "latest").symlink_to(run.name)
+        store_run(folder, name=name, library=library, latest=True)
     stored = Stored.of(Run(folder / "geo" / "latest"))
     runs = [Stored.of(Run(folder / name / "latest")) for name in ("geo", "leo")]
     for fields in (["down.delay_ms"], ["down.delay_ms", "search.threshold_pct"]):
         swept = sweep.table_of(list(zip([dict.fromkeys(fields, text) for text in ("20", "280")], runs, strict=True)))
-        place = folder / "sweeps" / f"{len(fields)}" / "now"
-        place.mkdir(parents=True)
+        place = folder_at(folder / "sweeps" / f"{len(fields)}" / "now")
         (place / sweep.FILE).write_text(to_csv(swept.filter(pl.col("cca").is_in(["search", "cubic"]))))
     (folder / "evaluation").mkdir()
     scores.trials(stored).write_parquet(folder / "evaluation" / "heuristics_trials.parquet")
@@ -92,9 +91,7 @@ def drawn(name: str, sheet: Sheet, given: Sources, out: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("width", WIDTHS_IN)
-def test_every_figure_fits_a_paper_of_two_columns(
-    width: str, library: Path, log: str, round_trips: str, tmp_path: Path
-) -> None:
+def test_every_figure_fits_two_columns(width: str, library: Path, log: str, round_trips: str, tmp_path: Path) -> None:
     sheet = Sheet(width, "pdf", footer=False, style=None)
     texts = []
     for each in every_figure():
@@ -149,8 +146,7 @@ def test_the_provenance_is_in_macro_and_file_and_below_the_figure_if_wanted(foot
 
 
 def test_a_users_style_file_replaces_the_labs(tmp_path: Path) -> None:
-    style = tmp_path / "mine.mplstyle"
-    style.write_text("font.family: DejaVu Sans  # mine\nfigure.figsize: 4.0, 2.0\n")
+    style = put(tmp_path / "mine.mplstyle", "font.family: DejaVu Sans  # mine\nfigure.figsize: 4.0, 2.0\n")
     (text,) = drawn("exit_times", Sheet("column", "pdf", False, str(style)), Sources(["geo"], None), tmp_path)
     assert {name.split("+")[-1] for name in fonts(text.with_suffix(".pdf"))} <= {"DejaVuSans", "DejaVuSans-Bold"}
     assert width_in(text.with_suffix(".pdf")) == pytest.approx(4.0, abs=0.01)
@@ -158,17 +154,14 @@ def test_a_users_style_file_replaces_the_labs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["font.famly: serif", "font.size: large-ish", "not a style"])
 def test_a_style_file_with_a_fault_is_one_line_that_names_it(tmp_path: Path, line: str) -> None:
-    style = tmp_path / "mine.mplstyle"
-    style.write_text(f"font.size: 9\n{line}\n")
+    style = put(tmp_path / "mine.mplstyle", f"font.size: 9\n{line}\n")
     with pytest.raises(UserError, match=r"mine\.mplstyle: .*must be"):
         list(write("exit_times", Sources(["geo"], None), Sheet("column", "pdf", False, str(style)), tmp_path))
 
 
 def test_an_unknown_figure_and_an_unknown_run_are_one_line() -> None:
-    with pytest.raises(UserError, match="must be a figure that `lab figure` lists"):
-        named("exit_tims")
-    with pytest.raises(UserError, match="must be a run's folder, or a scenario with a run in"):
-        Sources(["nowhere"], None).one()
+    assert "must be a figure that `lab figure` lists" in error_of(named, "exit_tims")
+    assert "must be a run's folder, or a scenario with a run in" in error_of(Sources(["nowhere"], None).one)
 
 
 @pytest.mark.parametrize(

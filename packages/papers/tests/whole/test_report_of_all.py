@@ -29,7 +29,7 @@ from lab.schema.cca import load_ccas
 from lab.tables.columns import Column, Described
 from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import change, rewrite, store_run
 
 TABLE = Table("losses", "What was lost.", ("From", "Lost"), (Group("CUBIC", (Row(("here", "=1+1")),)),), (), "Sender")
 NUMBERS = Described("One row per number.", {"x": Column(pl.Float64, "a number", "")})
@@ -39,9 +39,6 @@ def drawing() -> Drawing:
     figure = Figure()
     figure.subplots().plot([1, 2])
     return Drawing(figure, "A line.", "a line that rises")
-
-
-# ---- what a notebook hands over
 
 
 def test_what_a_notebook_hands_over_is_listed_with_its_files(tmp_path: Path) -> None:
@@ -87,8 +84,7 @@ def test_a_figure_without_a_drawing_is_pending() -> None:
 
 
 def test_a_figure_names_the_runs_it_is_drawn_from_and_their_valid_trials(tmp_path: Path) -> None:
-    run = store_run(tmp_path, trials=1)
-    (run.parent / "latest").symlink_to(run.name)
+    store_run(tmp_path, trials=1, latest=True)
     (one,) = stored(tmp_path)[0]
     artefacts = Artefacts.into(None)
     artefacts.figure("line", "figure 1", drawing(), one)
@@ -115,9 +111,6 @@ def test_a_chapter_shows_figures_inline_and_the_rest_as_files(tmp_path: Path) ->
     assert figure.files == [("SVG", "notebooks/01-losses/line.svg"), ("PDF", "notebooks/01-losses/line.pdf")]
     assert (table.picture, table.table, table.files[0][0]) == (None, TABLE, "CSV")
     assert (later.kind, later.why, later.files) == ("pending", "no run", [])
-
-
-# ---- the page of the rules
 
 
 def store_scores(results: Path, **tables: list[dict[str, object]]) -> None:
@@ -189,9 +182,6 @@ def test_the_page_of_the_rules_has_the_scores_and_the_constants(tmp_path: Path) 
     assert "a satellite: latency offset" in page
 
 
-# ---- competing downloads
-
-
 def flow(number: int, trial: int, mbps: float, **changes: object) -> dict[str, object]:
     row = dict.fromkeys(SCHEMA) | {"pairing": "a against b", "trial": trial, "flow": number, "cca": "ab"[number - 1]}
     return row | {"throughput_mbps": mbps, "rtt_ms": 600.0, "retransmits_pkts": 12, "jain": 0.9} | changes
@@ -214,23 +204,19 @@ def test_one_trial_has_no_spread() -> None:
 @pytest.mark.parametrize(
     ("rates", "index"), [([5, 5], 1.0), ([5, 0], 0.5), ([1, 3], 16 / 20), ([0, 0], None), ([2, 2, 2, 0], 0.75)]
 )
-def test_jains_index_is_1_where_all_get_the_same_and_1_of_n_where_one_gets_all(
-    rates: list[float], index: float | None
-) -> None:
+def test_jains_index_is_1_where_all_get_alike_and_1_of_n_for_one_alone(rates: list[float], index: float | None) -> None:
     assert jain(rates) == pytest.approx(index)
 
 
 def test_each_valid_trial_with_a_rival_has_a_row_per_flow_and_their_ratios(tmp_path: Path) -> None:
-    run = store_run(tmp_path, trials=2, senders=("cubic", "bbr"))
-    (run.parent / "latest").symlink_to(run.name)
+    run = store_run(tmp_path, trials=2, senders=("cubic", "bbr"), latest=True)
     assert flows(stored(tmp_path)[0][0]).is_empty()
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
         rival = meta["flows"][0] | {"flow": 2, "cca": "search", "throughput_mbps": 3.0, "retransmits_pkts": 0}
         first = meta["flows"][0] | {"throughput_mbps": 6.0, "retransmits_pkts": 4}
         rewrite(file, meta | {"flows": [first, rival]})
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": "search"}})
+    change(run, scenario={"rival": "search"})
     table = flows(stored(tmp_path)[0][0])
     assert table.select("pairing", "trial", "flow", "cca").rows() == [
         ("cubic against search", 1, 1, "cubic"),
@@ -251,9 +237,6 @@ def test_each_valid_trial_with_a_rival_has_a_row_per_flow_and_their_ratios(tmp_p
     assert table["startup_mbps"][1] is None
 
 
-# ---- memory, and the sample
-
-
 def test_memory_stands_next_to_the_published_value_and_is_a_dash_without_a_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,8 +251,7 @@ def test_memory_stands_next_to_the_published_value_and_is_a_dash_without_a_kerne
 
 def test_a_sample_keeps_the_first_trials_of_each_sender_and_not_where_the_lab_lay(tmp_path: Path) -> None:
     run = store_run(tmp_path / "results", trials=KEPT + 1, senders=("cubic", "search"))
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"command": ["/home/somebody/lab", "run", "geo"]})
+    change(run, command=["/home/somebody/lab", "run", "geo"])
     (tmp_path / "sample" / "geo" / "older").mkdir(parents=True)
     kept = keep(Run(run), tmp_path / "sample")
     assert kept == tmp_path / "sample" / "geo" / run.name

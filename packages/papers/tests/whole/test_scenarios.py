@@ -41,9 +41,7 @@ ROWS: dict[str, set[str]] = {
         for sender in SENDERS
     },
     "WiFi paper, table I": {f"{signal}, {sender}" for signal in ("High", "Medium", "Low") for sender in SENDERS},
-    "WiFi paper, table II": {
-        f"{signal}, {sender}" for signal in ("High", "Medium", "Low", "Total") for sender in SENDERS
-    },
+    "WiFi paper, table II": {f"{rssi}, {sender}" for rssi in ("High", "Medium", "Low", "Total") for sender in SENDERS},
     "poster, table": {f"{link}{of}" for link in ("GEO", "LEO") for of in ("", ", our search1 (35 %, 3.5 RTTs)")},
 }
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables for a paper: how many columns stand next to each other, and a source's table with what was replayed."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -13,10 +11,8 @@ from lab_papers.evaluation.claims.numbered import numbered
 from lab_papers.evaluation.claims.rows import SCHEMA
 from lab_papers.evaluation.claims.verdict import AGREES
 from lab_papers.evaluation.kept import sign
-from lab_papers.index.source_tables import TIMELY, source_table
 from lab_papers.index.write import write_index
 
-from lab.base.format import NONE
 from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
@@ -25,7 +21,7 @@ from lab.report.table import Group, Row, Table, tables
 from lab.report.text import render
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import store_run
 
 PAGE_LETTERS, COLUMN_LETTERS = 77, 39  # of a table for a page and for a column, without its first column
 
@@ -68,71 +64,6 @@ def test_the_number_of_published_trials_is_whole() -> None:
     assert classes.groups[0].rows[0].cells[1:3] == ("77", "3.9")
 
 
-# ---- the table of a source
-
-
-REPLAYED = {"source": "thesis, table 5.1", "cca": "cubic_plain", "trials": 77}
-
-
-def with_claims(folder: Path, *claims: dict[str, Any]) -> Stored:
-    run = store_run(folder, 3, senders=("cubic_plain",))
-    meta = json.loads((run / "run.json").read_text())
-    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"claims": list(claims)}})
-    return Stored.of(Run(run))
-
-
-def replayed(judge: str, exit_s: float, exit_class: str, **changes: object) -> dict[str, object]:
-    row = {"scenario": "geo", "version": "search2", "judge": judge, "trial": 1}
-    return row | {"exit_s": exit_s, "exit_class": exit_class, "loss_s": 9.0, "data_s": 0.0, "capacity_s": 3.0} | changes
-
-
-def test_a_replayed_version_joins_the_row_of_its_downloads_and_is_judged_by_the_rule_and_in_truth(
-    tmp_path: Path,
-) -> None:
-    claims = (
-        REPLAYED | {"row": "LEO, no HyStart", "values": {"capacity_s": 11.8}},
-        REPLAYED | {"row": "LEO, SEARCH", "replayed": "search2", "values": {"early_pct": 25.0, "timely_pct": 75.0}},
-    )
-    run = with_claims(tmp_path, *claims)
-    versions = [
-        *(replayed("heuristic", 4.0, kind, trial=n) for n, kind in enumerate(("early", "late", "chokepoint"))),
-        *(replayed("truth", 4.0, "early", trial=n) for n in range(3)),
-        *(replayed("lasting", 4.0, "late", trial=n) for n in range(3)),
-        replayed("heuristic", 4.0, "early", version="search4"),
-    ]
-    table = source_table("t", "thesis, table 5.1", "Replays.", [run], pl.DataFrame(versions))
-    assert table is not None
-    assert table.header == ("Source", "Trials", "Early (%)", "Timely (%)", "Capacity (s)")
-    (group,) = table.groups
-    assert group.label.startswith("LEO: SEARCH 2.0 (the published code), replayed over CUBIC")
-    theirs, by_rule, in_truth, lasting = (row.cells for row in group.rows)
-    assert theirs == ("thesis, table 5.1", "77", "25.0", "75.0", "11.80")
-    assert by_rule[:2] == ("here, by latency offset", "3")
-    assert in_truth[:2] == ("here, by the true queue", "3")
-    assert [cell.partition(" [")[0] for cell in by_rule[2:4]] == ["1 of 3", "2 of 3"]
-    assert [cell.partition(" [")[0] for cell in in_truth[2:4]] == ["3 of 3", "0 of 3"]
-    assert [cell.partition(" [")[0] for cell in lasting[2:4]] == ["0 of 3", "3 of 3"]
-    assert TIMELY in table.notes
-
-
-def test_before_the_replay_the_row_names_the_command_that_makes_it(tmp_path: Path) -> None:
-    run = with_claims(tmp_path, REPLAYED | {"row": "LEO", "replayed": "search2", "values": {"exit_s": [4.0, 0.5]}})
-    table = source_table("t", "thesis, table 5.1", "Replays.", [run], None)
-    assert table is not None
-    assert [row.cells for row in table.groups[0].rows] == [
-        ("thesis, table 5.1", "77", "4.00 (0.50)"),
-        ("here (replay pending: lab evaluate)", "3", NONE),
-    ]
-    assert TIMELY not in table.notes
-    versions = pl.DataFrame([replayed("heuristic", exit_s, "early") for exit_s in (4.0, 6.0)])
-    table = source_table("t", "thesis, table 5.1", "Replays.", [run], versions)
-    assert table is not None
-    assert table.groups[0].rows[1].cells == ("here", "3", "5.00 (1.41) of 2")
-
-
-# ---- what a claim tolerates, and the files of a run
-
-
 def test_the_tolerance_of_a_claim_is_in_points_for_shares_and_relative_for_all_else(tmp_path: Path) -> None:
     lines = facts.lines(tmp_path, pl.DataFrame(schema=SCHEMA))
     for claim, line in zip(numbered(), lines, strict=True):
@@ -143,47 +74,38 @@ def test_the_tolerance_of_a_claim_is_in_points_for_shares_and_relative_for_all_e
 
 
 def test_the_index_links_the_files_of_a_run_that_are_there(tmp_path: Path) -> None:
-    results, none = tmp_path / "results", tmp_path / "none"
-    none.mkdir()
-    run = store_run(results, 1, senders=("search",))
-    (run.parent / "latest").symlink_to(run.name)
-    page = write_index(results, None, none).read_text()
+    results = tmp_path / "results"
+    run = store_run(results, 1, senders=("search",), latest=True)
+    page = write_index(results, None, tmp_path / "none").read_text()
     for name in ("summary.csv", "outcomes.csv", OUTCOMES, TRIALS):
         assert f'href="geo/{run.name}/{name}"' in page
     assert 'href="geo/20250101T000000Z/' not in page
 
 
 def test_the_index_writes_the_page_of_a_run_that_changed_since_and_leaves_the_others(tmp_path: Path) -> None:
-    none = tmp_path / "none"
-    none.mkdir()
     pages = {}
     for name, age_s in (("changed", -10), ("same", 10)):
-        run = store_run(tmp_path, 1, name=name, senders=("search",))
-        (run.parent / "latest").symlink_to(run.name)
+        run = store_run(tmp_path, 1, name=name, senders=("search",), latest=True)
         Stored.of(Run(run))
         pages[name] = run / "report.html"
         pages[name].write_text("written before")
         at_s = max((run / file).stat().st_mtime for file in (OUTCOMES, "run.json")) + age_s
         os.utime(pages[name], (at_s, at_s))
-    write_index(tmp_path, None, none)
+    write_index(tmp_path, None, tmp_path / "none")
     assert [page.read_text() == "written before" for page in pages.values()] == [False, True]
 
 
 def test_the_index_links_comparisons_the_newest_first(tmp_path: Path) -> None:
-    none = tmp_path / "none"
-    none.mkdir()
     for began in ("2026-01-01T00-00-00Z", "2026-03-01T00-00-00Z", "2026-02-01T00-00-00Z"):
         page = tmp_path / COMPARISONS / began / "compare.html"
         page.parent.mkdir(parents=True)
         page.touch()
-    written = write_index(tmp_path, None, none).read_text()
+    written = write_index(tmp_path, None, tmp_path / "none").read_text()
     places = [written.index(f"{COMPARISONS}/2026-0{month}-01T00-00-00Z/compare.html") for month in (3, 2, 1)]
     assert places == sorted(places)
 
 
 def test_the_index_shows_the_claims_and_the_states_that_were_evaluated(tmp_path: Path) -> None:
-    none = tmp_path / "none"
-    none.mkdir()
     (tmp_path / "evaluation").mkdir()
     row = dict.fromkeys(SCHEMA) | {"claim": "A claim of mine.", "scenario": "geo", "document": "thesis"}
     row |= {"place": "table 9", "row": "GEO", "metric": "exit_s", "verdict": AGREES, "form": "SEARCH", "unit": "s"}
@@ -192,7 +114,7 @@ def test_the_index_shows_the_claims_and_the_states_that_were_evaluated(tmp_path:
     state = {"scenario": "a-link", "state": "unfinished", "question": "What is left?"}
     pl.DataFrame([state]).write_parquet(tmp_path / "evaluation" / "status.parquet")
     sign(tmp_path / "evaluation")
-    page = write_index(tmp_path, None, none).read_text()
+    page = write_index(tmp_path, None, tmp_path / "none").read_text()
     for shown in ("A claim of mine.", "thesis, table 9", "What is left?", "unfinished"):
         assert shown in page
 

@@ -21,6 +21,7 @@ from test_counterfactual import kept, losses_s, runs
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.tables.digests import write_digests
+from tests.brief import error_of, put
 
 __all__ = ["runs"]  # a fixture
 
@@ -150,22 +151,18 @@ def test_one_table_alone(table: str) -> None:
     ],
 )
 def test_a_name_that_is_not_there_is_one_line(names: list[str], table: str, words: str) -> None:
-    with pytest.raises(UserError) as refused:
-        verify(names, table, Console(width=300))
-    assert str(refused.value) == words
+    assert error_of(verify, names, table, Console(width=300)) == words
 
 
 def test_a_damaged_table_is_no_claim(results: Path) -> None:
     table = results / "evaluation" / "claims.parquet"
     table.write_bytes(table.read_bytes()[:-1])
-    with pytest.raises(UserError, match="run `lab evaluate` again"):
-        printed()
+    assert "run `lab evaluate` again" in error_of(printed)
 
 
 def test_a_run_that_cannot_be_read_is_a_line_and_exit_status_1(results: Path) -> None:
     grown(results)
-    trial = results / "mine" / "latest" / "trials" / "search-001" / "trial.json"
-    trial.write_text("{")
+    put(results / "mine" / "latest" / "trials" / "search-001" / "trial.json", "{")
     with pytest.raises(typer.Exit) as end:
         verify([], None, Console(width=300))
     assert end.value.exit_code == 1
