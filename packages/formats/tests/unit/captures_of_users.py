@@ -12,6 +12,7 @@ from pathlib import Path
 from lab.traces.recording import Recording
 
 Timed = tuple[float, bytes]
+Framing = Callable[[bytes], bytes]
 
 CLIENT, SERVER = "192.0.2.2", "192.0.2.1"
 CLIENT6, SERVER6 = "2001:db8::2", "2001:db8::1"
@@ -55,9 +56,7 @@ def ethernet(packet: bytes) -> bytes:
     return bytes(12) + (b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00") + packet
 
 
-def pcap(
-    file: Path, packets: list[Timed], link: int = 1, frame: Callable[[bytes], bytes] = ethernet, cut: int = 0
-) -> Path:
+def pcap(file: Path, packets: list[Timed], link: int = 1, frame: Framing = ethernet, cut: int = 0) -> Path:
     data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
     for t_s, packet in packets:
         whole = frame(packet)

@@ -16,6 +16,7 @@ from test_import_fuzz import CHANGES, FUZZED, changed, judge
 
 from lab.base.errors import UserError
 from lab.traces import importers
+from tests.brief import error_of
 from tests.command import lab
 from tests.examples import examples
 
@@ -170,8 +171,7 @@ def test_a_log_of_round_trips_alone_names_all_that_is_missing(tmp_path: Path) ->
 
 def test_a_log_without_what_was_acknowledged_is_not_compared_with_downloads(tmp_path: Path) -> None:
     file = written(tmp_path, without_acked(text(modelled().acks)))
-    with pytest.raises(UserError, match="acked_bytes: must be a column: only a log of ACKs"):
-        recorded(importers.read(file), "mine")
+    assert "acked_bytes: must be a column: only a log of ACKs" in error_of(recorded, importers.read(file), "mine")
 
 
 HEAD = "now_us,bytes_acked,mss,rtt_us,total_retrans_pkt,snd_nxt,snd_una\n"
@@ -202,10 +202,7 @@ BAD = {
 @pytest.mark.parametrize(("content", "words"), BAD.items(), ids=range(len(BAD)))
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, content: str, words: str) -> None:
     file = written(tmp_path, content)
-    with pytest.raises(UserError) as refused:
-        importers.read(file)
-    assert str(refused.value).startswith(f"{file}: {words}")
-    assert "\n" not in str(refused.value)
+    assert error_of(importers.read, file).startswith(f"{file}: {words}")
 
 
 @pytest.mark.parametrize(("clock", "rtt"), [(1000, 1), (0.001, 1), (1, 1000), (1, 0.001)])

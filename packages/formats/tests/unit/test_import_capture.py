@@ -10,6 +10,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.traces import importers
+from tests.brief import error_of
 
 CAPTURED = REPO / "tests/data/draft/client.pcapng"
 CLIENT, SERVER = b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"
@@ -88,14 +89,11 @@ def test_what_was_sent_twice_is_not_timed(tmp_path: Path) -> None:
 
 def test_the_users_side_may_be_named(tmp_path: Path) -> None:
     file = written(tmp_path, download(0.05, 2)[3:])  # without the handshake nobody opened it
-    with pytest.raises(UserError, match="user: must be given, for the capture holds neither a TCP SYN"):
-        importers.read(file)
+    assert "user: must be given, for the capture holds neither a TCP SYN" in error_of(importers.read, file)
     swapped = importers.read(file, user="10.0.0.2").frame
     assert swapped["rate_up_mbps"].mean() > swapped["rate_down_mbps"].mean()  # type: ignore[operator]
-    with pytest.raises(UserError, match=r"user=10\.0\.0\.9: must be an address that the capture holds"):
-        importers.read(file, user="10.0.0.9")
-    with pytest.raises(UserError, match="user=home: must be an IP address"):
-        importers.read(file, user="home")
+    assert "user=10.0.0.9: must be an address that the capture holds" in error_of(importers.read, file, user="10.0.0.9")
+    assert "user=home: must be an IP address" in error_of(importers.read, file, user="home")
 
 
 def of_another(frame: Frame, at_s: float) -> Frame:
@@ -123,13 +121,11 @@ def test_packets_that_are_sorted_may_show_a_clock_that_was_set_back(tmp_path: Pa
 def test_a_capture_without_packets_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, download(0.05, 1))
     file.write_bytes(file.read_bytes()[:24])
-    with pytest.raises(UserError, match="must be a capture with IP packets"):
-        importers.read(file)
+    assert "must be a capture with IP packets" in error_of(importers.read, file)
 
 
 @pytest.mark.parametrize(
-    ("link", "name"),
-    [(220, r"USB \(Linux\)"), (147, "private use"), (299, "number 299 of tcpdump's list")],
+    ("link", "name"), [(220, r"USB \(Linux\)"), (147, "private use"), (299, "number 299 of tcpdump's list")]
 )
 def test_a_link_type_that_is_not_read_is_named(tmp_path: Path, link: int, name: str) -> None:
     file = written(tmp_path, download(0.05, 1))

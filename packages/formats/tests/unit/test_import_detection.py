@@ -14,6 +14,7 @@ from lab.base.errors import UserError
 from lab.commands.cli import app
 from lab.traces import importers, recording
 from lab.traces.importer import GZIP
+from tests.brief import error_of
 
 FIELD = Path(__file__).parents[1] / "data"
 # Of an Ethernet frame of 60 bytes: the time in units of 2^-32 s, type, flags, lengths of record, losses, and frame.
@@ -37,8 +38,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, content: str) -> None:
 )
 def test_what_nothing_fits_is_refused_with_the_way_out(tmp_path: Path, content: str | bytes) -> None:
     with pytest.raises(
-        UserError,
-        match=r"format: must be one that the lab recognises; it resembles .*name the file's columns",
+        UserError, match=r"format: must be one that the lab recognises; it resembles .*name the file's columns"
     ):
         importers.read(written(tmp_path, content))
 
@@ -52,8 +52,7 @@ def test_few_small_rising_numbers_may_be_times_or_delays(tmp_path: Path) -> None
 
 
 def test_a_name_decides_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="format: must be given"):
-        importers.read(written(tmp_path, "12\n11\n13\n", "trace.down"))
+    assert "format: must be given" in error_of(importers.read, written(tmp_path, "12\n11\n13\n", "trace.down"))
 
 
 def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
@@ -163,10 +162,8 @@ def test_a_format_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="none: No such file or directory: must be a readable file"):
-        importers.read(tmp_path / "none")
-    with pytest.raises(UserError, match="must be a plain file, no folder, pipe or device"):
-        importers.read(tmp_path)
+    assert "none: No such file or directory: must be a readable file" in error_of(importers.read, tmp_path / "none")
+    assert "must be a plain file, no folder, pipe or device" in error_of(importers.read, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +181,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_of_mahimahi_that_cannot_be_is_refused(tmp_path: Path, content: str | bytes, words: str) -> None:
-    with pytest.raises(UserError) as refused:
-        importers.read(written(tmp_path, content), "mahimahi")
-    assert words in str(refused.value)
+    assert words in error_of(importers.read, written(tmp_path, content), "mahimahi")
 
 
 def test_half_a_million_lines_are_read(tmp_path: Path) -> None:

@@ -138,9 +138,7 @@ def test_the_examples_are_read_before_they_are_broken(tmp_path: Path, form: str)
 @pytest.mark.parametrize("form", SMALL)
 @FUZZED
 @given(changes=CHANGES)
-def test_a_small_file_with_a_few_bytes_changed(
-    tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]
-) -> None:
+def test_a_small_file_with_few_bytes_changed(tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]) -> None:
     (tmp_path / "made").write_bytes(changed(SMALL[form].encode(), changes))
     judge(tmp_path / "made", form, **OPTIONS.get(form, {}))
 

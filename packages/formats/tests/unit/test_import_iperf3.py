@@ -12,6 +12,7 @@ from lab_formats.reading.iperf3_tests import ramp_intervals
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.traces import importers
+from tests.brief import put
 from tests.traces_real import needs_real, real
 
 CAPTURED = REPO / "tests/data"
@@ -141,9 +142,7 @@ def iperf3_test(
 
 
 def written(folder: Path, *documents: dict[str, Any]) -> Path:
-    file = folder / "made.json"
-    file.write_text("\n".join(json.dumps(document, indent=1) for document in documents))
-    return file
+    return put(folder / "made.json", "\n".join(json.dumps(document, indent=1) for document in documents))
 
 
 def test_which_end_is_the_user_makes_the_direction(tmp_path: Path) -> None:
@@ -183,10 +182,7 @@ def test_tests_lie_where_their_clocks_say(tmp_path: Path) -> None:
             r"line 1: intervals\[0\].sum.bits_per_second=-5000000.0: must be a number from 0",
         ),
         ([iperf3_test(interval(0, 1, 5), interval(0.5, 0.2, 5))], r"intervals\[1\].sum.start=0.5: must be later than"),
-        (
-            [iperf3_test(interval(0, 1, 5)), iperf3_test(interval(0, 1, 5), protocol="UDP")],
-            "must be tests of one protocol",
-        ),
+        ([iperf3_test(interval(0, 1, 5), protocol=each) for each in ("TCP", "UDP")], "must be tests of one protocol"),
         ([iperf3_test(interval(0, 1, 5), bidirectional=1)], r"intervals\[0\]\.sum_bidir_reverse=: must be given"),
         (
             [iperf3_test(interval(0, 9, 5)), iperf3_test(interval(0, 9, 5), clock=1_700_000_001)],
@@ -201,7 +197,6 @@ def test_what_is_wrong_is_named(tmp_path: Path, documents: list[dict[str, Any]],
 
 
 def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "cut.json"
-    file.write_text(json.dumps(iperf3_test(interval(0, 1, 5)), indent=1)[:-20])
+    file = put(tmp_path / "cut.json", json.dumps(iperf3_test(interval(0, 1, 5)), indent=1)[:-20])
     with pytest.raises(UserError, match=r"cut\.json: line \d+: .*must be JSON"):
         importers.read(file, "iperf3-json")

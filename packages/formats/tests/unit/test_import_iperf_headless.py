@@ -8,6 +8,7 @@ import pytest
 from test_import_iperf_variants import IPERF3, LOCAL, columns, row
 
 from lab.traces import importers
+from tests.brief import put
 
 UDP_SUMS = row(0, "10.0 Mbits", "0.0 ms  0/200 (0%)  sender", end=2)
 UDP_SUMS += row(0, "5.0 Mbits", "0.1 ms  100/200 (50%)  receiver", end=2)
@@ -47,13 +48,11 @@ HEADLESS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
 @pytest.mark.parametrize("of", HEADLESS)
 def test_a_text_without_its_begin_has_the_direction_that_its_rows_show_with_a_note(tmp_path: Path, of: str) -> None:
     text, words, expected = HEADLESS[of]
-    file = tmp_path / "iperf.txt"
-    file.write_text(text)
+    file = put(tmp_path / "iperf.txt", text)
     assert columns(file, format="iperf3-text", ramp="keep") == expected
     assert words in " ".join(importers.read(file, "iperf3-text").notes)
 
 
 def test_sums_alone_of_a_two_way_test_keep_both_directions(tmp_path: Path) -> None:
-    file = tmp_path / "iperf.txt"
-    file.write_text(row(0, "3 Mbits", "", "[SUM][TX-C]") + row(0, "7 Mbits", "", "[SUM][RX-C]"))
+    file = put(tmp_path / "iperf.txt", row(0, "3 Mbits", "", "[SUM][TX-C]") + row(0, "7 Mbits", "", "[SUM][RX-C]"))
     assert columns(file, format="iperf3-text") == {"rate_up_mbps": [3.0], "rate_down_mbps": [7.0]}

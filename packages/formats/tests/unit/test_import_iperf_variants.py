@@ -11,6 +11,7 @@ from test_import_iperf3 import interval, iperf3_test, written
 from lab.base.errors import UserError
 from lab.links.recorded import Series, load_series
 from lab.traces import importers, recording
+from tests.brief import error_of, put
 
 FIELD = Path(__file__).parents[1] / "data"
 LOCAL = "[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201\n"
@@ -49,8 +50,7 @@ def test_both_directions_under_one_name_are_told_apart_as_iperf3_before_3_11_ord
     up, down = (json.dumps(interval(0, 1, mbps)["sum"]) for mbps in (5, 50))
     text = json.dumps(iperf3_test(interval(0, 1, 1), reverse=0))
     at = text.index('{"sum"')
-    file = tmp_path / "bidir.json"
-    file.write_text(text[:at] + f'{{"sum": {up}, "sum": {down}}}' + text[text.index("]", at) :])
+    file = put(tmp_path / "bidir.json", text[:at] + f'{{"sum": {up}, "sum": {down}}}' + text[text.index("]", at) :])
     assert columns(file) == {"rate_up_mbps": [5.0], "rate_down_mbps": [50.0]}
 
 
@@ -59,22 +59,16 @@ def test_both_directions_under_one_name_are_told_apart_as_iperf3_before_3_11_ord
     ['{"start": {}, "start": {}, "intervals": []}', '{"start": {}, "intervals": [{"sum": 1, "sum": 2, "sum": 3}]}'],
 )
 def test_a_member_that_stands_twice_without_a_rule_is_refused(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "twice.json"
-    file.write_text(text)
+    file = put(tmp_path / "twice.json", text)
     with pytest.raises(UserError, match=r"twice\.json: line 1: \w+ stands twice in one object: must be JSON$"):
         importers.read(file, "iperf3-json")
 
 
 @pytest.mark.parametrize(
-    "events",
-    [
-        '{"event": "interval", "data": {}}',
-        '{"event": "start", "data": 1} {"event": "intervals", "data": 1}',
-    ],
+    "events", ['{"event": "interval", "data": {}}', '{"event": "start", "data": 1} {"event": "intervals", "data": 1}']
 )
 def test_events_that_are_no_test_are_refused_in_one_line(tmp_path: Path, events: str) -> None:
-    file = tmp_path / "stream.json"
-    file.write_text(events)
+    file = put(tmp_path / "stream.json", events)
     with pytest.raises(UserError, match=r"stream\.json: line 1: .*: must be "):
         importers.read(file, "iperf3-json")
 
@@ -94,9 +88,12 @@ def test_a_udp_upload_is_what_was_sent_less_what_was_lost(
     assert columns(written(tmp_path, sent), user="server") == expected
 
 
+REVERSE = "Reverse mode, remote host a is sending\n" + IPERF3
+ACCEPTED = "Accepted connection from 192.0.2.2, port 1\n"
+FIRST, UP = row(0, "8.4 Mbits"), {"rate_up_mbps": [8.4]}
 TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "-P 2: all streams together": (
-        IPERF3 + row(0, "8.4 Mbits") + row(0, "8.4 Mbits", "", "[  7]") + row(0, "16.8 Mbits", "", "[SUM]") + "- - -\n",
+        IPERF3 + FIRST + row(0, "8.4 Mbits", "", "[  7]") + row(0, "16.8 Mbits", "", "[SUM]") + "- - -\n",
         {"rate_up_mbps": [16.8]},
     ),
     "--bidir": (
@@ -112,24 +109,20 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         {"rate_up_mbps": [6.4061, 2.8508, 0.0]},
     ),
     "-f M": (IPERF3 + row(0, "1.00 MBytes"), {"rate_up_mbps": [8.3886]}),
-    "--timestamps": (
-        "".join(f"Tue Nov  3 10:00:02 2026 {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
-        {"rate_up_mbps": [8.4]},
-    ),
+    "--timestamps": ("".join(f"Tue Nov  3 10:00:02 2026 {line}\n" for line in (IPERF3 + FIRST).splitlines()), UP),
     "UDP at the receiver": (
-        "Reverse mode, remote host a is sending\n" + IPERF3 + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)"),
+        REVERSE + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)"),
         {"rate_down_mbps": [10.0], "loss_pct": [10.0]},
     ),
     "UDP at the receiver, which in one interval saw no packet and in one more lost than sent": (
-        "Reverse mode, remote host a is sending\n"
-        + IPERF3
+        REVERSE
         + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)")
         + row(1, "0.00 bits", "0.012 ms  0/0 (-nan%)")
         + row(2, "10.0 Mbits", "0.012 ms  179/100 (1.8e+02%)"),
         {"rate_down_mbps": [10.0, 0.0, 10.0], "loss_pct": [10.0, None, None]},
     ),
     "a terminal's Ctrl-C": (
-        IPERF3 + row(0, "8.4 Mbits") + "^C" + row(1, "8.4 Mbits") + row(0, "-nan bits", "receiver", end=0),
+        IPERF3 + FIRST + "^C" + row(1, "8.4 Mbits") + row(0, "-nan bits", "receiver", end=0),
         {"rate_up_mbps": [8.4, 8.4]},
     ),
     "UDP at the sender: what arrived is in the receiver's summary": (
@@ -154,27 +147,17 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         + "[  5]   0.70-1.40   sec   573 KBytes  6.70 Mbits/sec\n",
         {"rate_up_mbps": [6.4366, 6.7]},
     ),
-    "-T: a title before each line": (
-        "".join(f"run 1:  {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
-        {"rate_up_mbps": [8.4]},
-    ),
+    "-T: a title before each line": ("".join(f"run 1:  {line}\n" for line in (IPERF3 + FIRST).splitlines()), UP),
     "--get-server-output: the server's lines are of the same test": (
-        IPERF3
-        + row(0, "8.4 Mbits")
-        + "\nServer output:\nAccepted connection from a, port 1\n"
-        + IPERF3
-        + row(0, "8 Mbits"),
-        {"rate_up_mbps": [8.4]},
+        IPERF3 + FIRST + "\nServer output:\nAccepted connection from a, port 1\n" + IPERF3 + row(0, "8 Mbits"),
+        UP,
     ),
     "a server that sends": (
-        "Accepted connection from 192.0.2.2, port 1\n"
-        + IPERF3.rstrip()
-        + "         Retr  Cwnd\n"
-        + row(0, "8.4 Mbits", "   2    173 KBytes"),
+        ACCEPTED + IPERF3.rstrip() + "         Retr  Cwnd\n" + row(0, "8.4 Mbits", "   2    173 KBytes"),
         {"rate_down_mbps": [8.4], "retransmits_pkts": [2]},
     ),
     "a server that receives UDP, without a word of the sender": (
-        "Accepted connection from 192.0.2.2, port 1\n"
+        ACCEPTED
         + IPERF3
         + row(0, "8.4 Mbits", " 0.1 ms  1/100 (1%)")
         + "[  5] (sender statistics not available)\n[  5]   0.0-1.0  sec  3 datagrams received out-of-order\n",
@@ -199,8 +182,8 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         {"rate_up_mbps": [5.0], "rate_down_mbps": [9.0]},
     ),
     "the last interval once more, after the other end is gone": (
-        IPERF3 + row(0, "8.4 Mbits") + "[ ID] Interval           Transfer     Bitrate\n" + row(0, "8.4 Mbits"),
-        {"rate_up_mbps": [8.4]},
+        IPERF3 + FIRST + "[ ID] Interval           Transfer     Bitrate\n" + FIRST,
+        UP,
     ),
     "iperf2 -u, with the server's report": (
         "UDP buffer size:  208 KByte\n" + IPERF2 + "[  3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n"
@@ -241,8 +224,7 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
 @pytest.mark.parametrize("of", TEXTS)
 def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
     text, expected = TEXTS[of]
-    file = tmp_path / "iperf.txt"
-    file.write_text(text)
+    file = put(tmp_path / "iperf.txt", text)
     assert columns(file) == expected
 
 
@@ -255,34 +237,32 @@ def test_the_interval_in_which_iperf2_waits_is_left_out_be_it_shorter_or_longer(
 
 
 def test_a_senders_intervals_are_noted_as_what_it_wrote(tmp_path: Path) -> None:
-    file = tmp_path / "iperf.txt"
-    file.write_text(IPERF3 + row(0, "11 Mbits") + row(1, "7 Mbits"))
+    file = put(tmp_path / "iperf.txt", IPERF3 + row(0, "11 Mbits") + row(1, "7 Mbits"))
     assert "what the sender wrote to its socket" in " ".join(importers.read(file).notes)
-    file.write_text("Reverse mode, remote host a is sending\n" + IPERF3 + row(0, "11 Mbits") + row(1, "7 Mbits"))
+    file.write_text(REVERSE + row(0, "11 Mbits") + row(1, "7 Mbits"))
     assert "what the sender wrote to its socket" not in " ".join(importers.read(file).notes)
 
 
 def test_a_last_interval_of_nearly_no_length_is_left_out_with_a_note(tmp_path: Path) -> None:
-    file = tmp_path / "iperf.txt"
-    file.write_text(IPERF3 + row(0, "8.4 Mbits") + "[  5]   1.00-1.04   sec  1.00 MBytes  210 Mbits/sec\n")
-    assert columns(file) == {"rate_up_mbps": [8.4]}
+    file = put(tmp_path / "iperf.txt", IPERF3 + FIRST + "[  5]   1.00-1.04   sec  1.00 MBytes  210 Mbits/sec\n")
+    assert columns(file) == UP
     assert "The last interval, of 0.04 s, is left out." in importers.read(file).notes
 
 
 def test_text_of_several_tests_requires_which_one(tmp_path: Path) -> None:
-    file = tmp_path / "iperf.txt"
-    file.write_text("".join("Connecting to host a\n" + IPERF3 + row(0, f"{rate} Mbits") for rate in (8.4, 9.4)))
-    with pytest.raises(UserError, match="test: must be given, from 1 to 2"):
-        importers.read(file)
-    with pytest.raises(UserError, match="test=3: must be from 1 to 2"):
-        importers.read(file, test=3)
+    file = put(
+        tmp_path / "iperf.txt",
+        "".join("Connecting to host a\n" + IPERF3 + row(0, f"{rate} Mbits") for rate in (8.4, 9.4)),
+    )
+    assert "test: must be given, from 1 to 2" in error_of(importers.read, file)
+    assert "test=3: must be from 1 to 2" in error_of(importers.read, file, test=3)
     assert columns(file, test=2) == {"rate_up_mbps": [9.4]}
 
 
 def test_text_that_powershell_stored_is_read(tmp_path: Path) -> None:
     file = tmp_path / "iperf.txt"
-    file.write_bytes((IPERF3 + row(0, "8.4 Mbits")).replace("\n", "\r\n").encode("utf-16"))
-    assert columns(file) == {"rate_up_mbps": [8.4]}
+    file.write_bytes((IPERF3 + FIRST).replace("\n", "\r\n").encode("utf-16"))
+    assert columns(file) == UP
     json_file = tmp_path / "iperf.json"
     json_file.write_bytes(json.dumps(iperf3_test(interval(0, 1, 8))).encode("utf-16"))
     assert importers.read(json_file).format == "iperf3-json"
@@ -290,9 +270,9 @@ def test_text_that_powershell_stored_is_read(tmp_path: Path) -> None:
 
 def test_what_iperf3_writes_once_per_stream_is_passed_over(tmp_path: Path) -> None:
     text = json.dumps(iperf3_test(interval(0, 1, 5), reverse=0))
-    file = tmp_path / "parallel.json"
-    file.write_text(
-        text.replace('"start": {', '"start": {"sock_bufsize": 0, "sock_bufsize": 0, "sock_bufsize": 1, ', 1)
+    file = put(
+        tmp_path / "parallel.json",
+        text.replace('"start": {', '"start": {"sock_bufsize": 0, "sock_bufsize": 0, "sock_bufsize": 1, ', 1),
     )
     assert columns(file) == {"rate_up_mbps": [5.0]}
 
@@ -320,16 +300,16 @@ def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) ->
     whole = iperf3_test(interval(0, 1, 8))
     whole["start"] |= {"cookie": "abc"}
     events = [{"event": "start", "data": whole["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
-    file = tmp_path / "stream.json"
-    file.write_text("\n".join(json.dumps(each) for each in [*events, {"event": "end", "data": {}}, whole]))
+    file = put(
+        tmp_path / "stream.json", "\n".join(json.dumps(each) for each in [*events, {"event": "end", "data": {}}, whole])
+    )
     assert columns(file) == {"rate_down_mbps": [8.0]}
 
 
 def test_a_stream_that_is_cut_has_the_intervals_before_that(tmp_path: Path) -> None:
     test = iperf3_test(interval(0, 1, 8))
     events = [{"event": "start", "data": test["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
-    file = tmp_path / "stream.json"
-    file.write_text("\n".join([*map(json.dumps, events), '{"event": "interval", "da']))
+    file = put(tmp_path / "stream.json", "\n".join([*map(json.dumps, events), '{"event": "interval", "da']))
     assert columns(file) == {"rate_down_mbps": [8.0]}
     assert importers.read(file).notes[:2] == (
         'The last line is cut, and left out: {"event": "interval", "da.',
@@ -356,8 +336,7 @@ def test_a_link_of_a_test_lasts_as_long_as_the_test(tmp_path: Path, protocol: st
     recording.write(found, tmp_path / "mine.parquet")
     series = load_series(Series(file="mine.parquet"), ("rate_down_mbps",), tmp_path / "mine.yml", "down.rate_mbps")
     assert (series.length_s, series.nominal()) == (5.0, 30.0)
-    file = tmp_path / "iperf.txt"
-    file.write_text(IPERF3 + row(0, "8.4 Mbits") + row(1, "8.4 Mbits"))
+    file = put(tmp_path / "iperf.txt", IPERF3 + FIRST + row(1, "8.4 Mbits"))
     assert importers.read(file).length_s == 2.0
 
 
@@ -369,14 +348,12 @@ def test_a_rate_does_not_hold_over_intervals_that_are_missing(tmp_path: Path) ->
 
 def test_intervals_that_overlap_are_refused(tmp_path: Path) -> None:
     file = written(tmp_path, iperf3_test(interval(0, 1, 8), interval(0.5, 2, 8)))
-    with pytest.raises(UserError, match=r"intervals\[1\]\.sum\.start=0\.5: must be no earlier than the end of the"):
-        importers.read(file)
+    assert "intervals[1].sum.start=0.5: must be no earlier than the end of the" in error_of(importers.read, file)
 
 
 def test_a_list_of_tests_is_read_as_one_after_the_other(tmp_path: Path) -> None:
     tests = [iperf3_test(interval(0, 1, 5), clock=clock) for clock in (100, 160)]
-    file = tmp_path / "list.json"
-    file.write_text(json.dumps(tests))
+    file = put(tmp_path / "list.json", json.dumps(tests))
     assert importers.read(file).frame["t_s"].to_list() == [0, 1, 60, 61]
 
 
@@ -419,7 +396,6 @@ def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path
     ],
 )
 def test_other_text_is_refused(tmp_path: Path, rows: str, words: str) -> None:
-    file = tmp_path / "iperf.txt"
-    file.write_text(IPERF3 + rows)
+    file = put(tmp_path / "iperf.txt", IPERF3 + rows)
     with pytest.raises(UserError, match=words):
         importers.read(file)

@@ -6,22 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from captures_of_users import (
-    CLIENT6,
-    PLAIN,
-    PLAIN_RATES,
-    SERVER6,
-    cooked2,
-    download,
-    ethernet,
-    ip6,
-    pcap,
-    rates,
-    vlan,
-)
+from captures_of_users import CLIENT6, PLAIN, PLAIN_RATES, SERVER6, cooked2, download, ethernet, ip6, pcap, rates, vlan
 
-from lab.base.errors import UserError
 from lab.traces import importers
+from tests.brief import error_of
 
 
 def mpls(packet: bytes) -> bytes:
@@ -156,9 +144,7 @@ def test_a_tunnel_that_is_not_read_is_said(tmp_path: Path, frame: Callable[[byte
     [(wifi(0x42), "123 encrypted (802.11)"), (wifi(middle=b"\x80\0"), "123 aggregates of several packets (A-MSDU")],
 )
 def test_what_cannot_be_read_of_the_air_is_said(tmp_path: Path, frame: Callable[[bytes], bytes], words: str) -> None:
-    with pytest.raises(UserError) as refused:
-        importers.read(pcap(tmp_path / "made.pcap", PLAIN, 105, frame))
-    assert words in str(refused.value)
+    assert words in error_of(importers.read, pcap(tmp_path / "made.pcap", PLAIN, 105, frame))
 
 
 def test_what_is_sent_again_on_the_air_counts_once(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ import pytest
 from lab.base.errors import UserError
 from lab.traces import importers
 from lab.traces.recording import Recording
+from tests.brief import error_of, put
 
 SECOND_NS = 10**9
 
 
 def read(folder: Path, text: str, form: str | None = None, **options: Any) -> Recording:
-    file = folder / "made.txt"
-    file.write_text(text)
+    file = put(folder / "made.txt", text)
     return importers.read(file, form, **options)
 
 
@@ -127,9 +127,7 @@ def test_the_dishs_status_is_usage_and_an_unreachable_dish_has_no_values(tmp_pat
 
 
 def test_the_dishs_history_leaves_the_rtt_of_a_lost_second_empty(tmp_path: Path) -> None:
-    text = (
-        BULK + "2024-01-02T03:04:05,0.0,21.0,1e6,2e6,,True,False\n" + "2024-01-02T03:04:06,1.0,,0.0,0.0,,False,True\n"
-    )
+    text = BULK + "2024-01-02T03:04:05,0.0,21.0,1e6,2e6,,True,False\n2024-01-02T03:04:06,1.0,,0.0,0.0,,False,True\n"
     assert read(tmp_path, text).frame["rtt_ms"].to_list() == [21.0, None]
 
 
@@ -151,8 +149,7 @@ def lumos(run: int, second: int, mbps: float) -> str:
 
 def test_lumos5gs_runs_must_be_distinguished(tmp_path: Path) -> None:
     text = LUMOS + lumos(1, 1, 500) + lumos(1, 2, 600) + lumos(2, 1, 700) + lumos(2, 2, 800)
-    with pytest.raises(UserError, match="run=None: must be given"):
-        read(tmp_path, text)
+    assert "run=None: must be given" in error_of(read, tmp_path, text)
     recording = read(tmp_path, text, run=2)
     assert (recording.format, recording.meaning) == ("lumos5g", "goodput")
     assert recording.frame["rate_down_mbps"].to_list() == [700.0, 800.0]
@@ -161,8 +158,7 @@ def test_lumos5gs_runs_must_be_distinguished(tmp_path: Path) -> None:
 
 def test_a_fault_in_a_run_is_named_by_its_line_in_the_file(tmp_path: Path) -> None:
     text = LUMOS + lumos(1, 1, 500) + lumos(2, 1, 700) + lumos(2, 2, -1)
-    with pytest.raises(UserError, match="line 4: Throughput=-1: must be a number at least 0"):
-        read(tmp_path, text, run=2)
+    assert "line 4: Throughput=-1: must be a number at least 0" in error_of(read, tmp_path, text, run=2)
 
 
 UCC = "Timestamp,Operatorname,NetworkMode,DL_bitrate,UL_bitrate,State,PINGAVG,PINGLOSS\n"

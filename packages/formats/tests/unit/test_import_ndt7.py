@@ -10,6 +10,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.traces import importers
 from lab.traces.recording import Recording
+from tests.brief import put
 
 
 def info(elapsed_us: int, acked_bytes: int, rtt_us: int, retransmitted: int) -> dict[str, Any]:
@@ -37,9 +38,7 @@ def ndt7_client(*rows: dict[str, Any]) -> str:
         ("complete", {"Test": "x"}),
     ]
     summary = {"ServerFQDN": "server", "Download": {"Throughput": {"Value": 9.0}}}
-    return "".join(
-        f"{json.dumps(each)}\n" for each in [*({"Key": key, "Value": value} for key, value in events), summary]
-    )
+    return "".join(f"{json.dumps(each)}\n" for each in [*({"Key": key, "Value": of} for key, of in events), summary])
 
 
 def ndt7(*rows: dict[str, Any]) -> str:
@@ -51,8 +50,7 @@ SACKED_NDT7 = ndt7(SACKED, info(350_000, 270_000, 9500, 3))
 
 
 def read(folder: Path, text: str) -> Recording:
-    file = folder / "log"
-    file.write_text(text)
+    file = put(folder / "log", text)
     return importers.read(file)
 
 
@@ -88,7 +86,7 @@ def test_ndt7_gives_the_senders_own_readings(tmp_path: Path) -> None:
     assert "The receive window limited the sender in 10 % of the time in which it had data to send." in found.notes
 
 
-def test_what_sack_blocks_report_has_arrived(tmp_path: Path) -> None:
+def test_what_sack_blocks_report_in_ndt7_has_arrived(tmp_path: Path) -> None:
     """Else what fills a hole would seem to arrive at once."""
     found = read(tmp_path, SACKED_NDT7).frame
     assert found["acked_bytes"].to_list() == [20_000, 270_000]

@@ -8,6 +8,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.traces import importers
 from lab.traces.recording import Recording
+from tests.brief import put
 
 HEAD = "PING example.net (192.0.2.1) 56(84) bytes of data.\n"
 
@@ -25,8 +26,7 @@ def tail(sent: int, received: int, total_ms: int) -> str:
 
 
 def read(folder: Path, text: str, **options: float) -> Recording:
-    file = folder / "ping.txt"
-    file.write_text(text)
+    file = put(folder / "ping.txt", text)
     return importers.read(file, "ping", **options)
 
 

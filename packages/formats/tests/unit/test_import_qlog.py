@@ -10,6 +10,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.traces import importers
 from lab.traces.recording import Recording
+from tests.brief import put
 
 QLOG_HEAD = {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": {"vantage_point": {"type": "server"}}}
 
@@ -72,8 +73,7 @@ IN_LISTS = json.dumps(
 
 
 def read(folder: Path, text: str) -> Recording:
-    file = folder / "log"
-    file.write_text(text)
+    file = put(folder / "log", text)
     return importers.read(file)
 
 

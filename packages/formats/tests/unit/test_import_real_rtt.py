@@ -28,9 +28,7 @@ def shares_of(values: pl.Series, *shares: float) -> list[float]:
         ("ping_ams.log", (909, 911), (1010, 1020)),
     ],
 )
-def test_geo_pings_are_two_runs_without_a_clock(
-    name: str, median: tuple[float, float], p95: tuple[float, float]
-) -> None:
+def test_geo_pings_are_two_runs_without_clock(name: str, median: tuple[float, float], p95: tuple[float, float]) -> None:
     recording = importers.read(real(KLM + name))
     frame = recording.frame
     assert recording.format == "ping"

@@ -8,6 +8,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.traces import importers
 from lab.traces.recording import Recording
+from tests.brief import put
 
 SS = (
     "1700000000.100\nState Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
@@ -27,8 +28,7 @@ SACKED_SS = SS.replace("cwnd:20 ", "cwnd:20 sacked:100 ")
 
 
 def read(folder: Path, text: str) -> Recording:
-    file = folder / "log"
-    file.write_text(text)
+    file = put(folder / "log", text)
     return importers.read(file)
 
 

@@ -32,9 +32,7 @@ from lab.traces import importers
 
 
 @pytest.mark.parametrize("options", [{}, {"ip": ip6, "client": CLIENT6, "server": SERVER6}])
-def test_a_length_of_zero_is_that_of_the_frame_without_its_check_sequence(
-    tmp_path: Path, options: dict[str, Any]
-) -> None:
+def test_a_length_of_zero_is_that_of_its_frame_without_the_check(tmp_path: Path, options: dict[str, Any]) -> None:
     stated = importers.read(pcap(tmp_path / "stated.pcap", download(**options, size=14480)))
     unstated = download(**options, size=14480, zero=True)
     link = 1 | 1 << 26 | 2 << 28

@@ -12,6 +12,7 @@ from lab.commands import inventory
 from lab.links.faults import cautions
 from lab.links.profile import load_profile
 from lab.traces import imported, importers
+from tests.brief import put
 
 FORMAT = """
 from lab_formats.preset import Preset, has_columns
@@ -88,8 +89,7 @@ def test_a_profile_uses_it_and_a_changed_file_is_imported_again(mine: Path) -> N
 
 
 def test_a_broken_file_is_named(mine: Path) -> None:
-    file = mine / "formats/my_modem.py"
-    file.write_text("IMPORTERS = (Importer(),)\n")
+    file = put(mine / "formats/my_modem.py", "IMPORTERS = (Importer(),)\n")
     with pytest.raises(UserError, match=rf"^{file}: NameError=.*: must be Python that can be imported$"):
         listed.rows()
 
