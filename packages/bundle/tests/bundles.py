@@ -86,7 +86,6 @@ def with_parents(path: str, data: bytes = b"x") -> Content:
 
 
 def file_entry(path: str, data: bytes, **changes: Any) -> BundledFile:
-    """Return the entry of a file, without a check of its path."""
     facts = {"path": path, "kind": "file", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     return BundledFile(**{**facts, **changes})
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from lab_course.assignment import Assignment, load_assignment
 from lab_course.seeds import public_seed
 
+from tests.brief import put
+
 YML = """name: small
 title: A small assignment
 human_minutes: 10
@@ -33,9 +35,7 @@ HIDDEN = CHECKS.replace("check_answer", "check_again")
 
 
 def small_assignment(folder: Path, yml: str = YML, checks: str = CHECKS, hidden: str | None = HIDDEN) -> Assignment:
-    """Write an assignment, and load it."""
-    (folder / "start").mkdir(parents=True)
-    (folder / "start" / "own.c").write_text("// yours\n")
+    put(folder / "start" / "own.c", "// yours\n")
     (folder / "handout.md").write_text("# Handout\n")
     (folder / "assignment.yml").write_text(yml)
     (folder / "checks.py").write_text(checks)
@@ -48,8 +48,7 @@ def small_assignment(folder: Path, yml: str = YML, checks: str = CHECKS, hidden:
 
 def handed_in(folder: Path, student: str = "s1", **files: str) -> Path:
     """Write a submission as a folder: files by name, with __ for the dot."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "student.yml").write_text(f"student: {student}\nseed: {public_seed('small', student)}\n")
+    put(folder / "student.yml", f"student: {student}\nseed: {public_seed('small', student)}\n")
     for name, content in files.items():
         (folder / name.replace("__", ".")).write_text(content)
     return folder
@@ -78,7 +77,6 @@ def many_empty(file: Path, count: int) -> None:
 
 
 def tarred(file: Path, members: dict[str, bytes], links: dict[str, str] | None = None) -> Path:
-    """Write a tar.gz, with symbolic links."""
     with tarfile.open(file, "w:gz") as archive:
         for name, content in members.items():
             info = tarfile.TarInfo(name)

@@ -27,13 +27,11 @@ Decision = tuple[int, int, int]
 
 
 def events_of(log: Path) -> list[Event]:
-    """Return the events of a server's log."""
     lines = [line.removeprefix("event\t") for line in log.read_text().splitlines() if line.startswith("event\t")]
     return [Event(kind, *map(int, numbers)) for kind, *numbers in (line.split() for line in lines)]
 
 
 def program(*words: str, text: str = "", limit_s: int = 60) -> "subprocess.CompletedProcess[str]":
-    """Run lab-quic."""
     built = build.find()
     assert built
     return subprocess.run(
@@ -84,7 +82,6 @@ def core_bins(library: Path, name: str, events: list[Event]) -> list[list[int]]:
 
 
 def pkts(event: Event, size_bytes: int) -> int:
-    """Return whole packets."""
     return size_bytes // event.packet_bytes
 
 

@@ -15,7 +15,6 @@ from tests.conftest import Bench, experiment_on
 
 
 def senders_on(stack: str) -> tuple[str, ...]:
-    """Return the names of a stack's senders."""
     return tuple(name for name, sender in QUIC.senders().items() if sender.stack == stack)
 
 

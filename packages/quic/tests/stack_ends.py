@@ -27,7 +27,6 @@ AGAIN_S = 1.0
 
 
 def serve(address: str, port: str, control: str, log: str | None = None) -> None:
-    """Send what one client requests."""
     udp = bound(address, port)
     request, client = udp.recvfrom(100)
     left, window, sent, acked, growing = -(-int(request.rstrip(b"\0")) // PACKET_BYTES), FIRST, 0, 0, True
@@ -136,14 +135,12 @@ def cycles() -> int:
 
 
 def bound(address: str, port: str) -> socket.socket:
-    """Open the server's port."""
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind((address, int(port)))
     return udp
 
 
 def ms() -> float:
-    """Return the time in ms."""
     return time.monotonic_ns() / 1e6
 
 

@@ -14,18 +14,15 @@ def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
 
 
 def twice(frames: list[Frame], after_s: float, every: int = 1) -> list[Frame]:
-    """Show packets at a second place too."""
     copies = [replace(each, t_s=each.t_s + after_s) for each in frames[::every]]
     return sorted([*frames, *copies], key=lambda each: each.t_s)
 
 
 def both(first: list[Any], second: list[Any]) -> list[Any]:
-    """Put two captures into one file."""
     return sorted([*first, *second], key=lambda each: each.t_s)
 
 
 def spoiled(frames: Iterable[Frame], **change: Any) -> list[Frame]:
-    """Return frames with fields replaced."""
     return [replace(frame, **change) for frame in frames]
 
 

@@ -57,8 +57,6 @@ class Known:
 
 @dataclass(frozen=True)
 class Frame:
-    """One captured segment."""
-
     t_s: float
     to_client: bool
     seq: int
@@ -80,7 +78,6 @@ class Download:
     server: list[Frame] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Run it to its end."""
         self.random = random.Random(self.known.seed)  # noqa: S311 - no secret
         self.events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self.queue: deque[tuple[float, int]] = deque()  # departure and bytes of what waits
@@ -237,7 +234,6 @@ class Download:
 def written(
     file: Path, frames: list[Frame], known: Known, *, version: int = 4, stamps: bool = True, snap: int = 128
 ) -> Path:
-    """Write frames as a pcap file of their headers."""
     out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65_535, 1)]
     for frame in frames:
         data, wire = _bytes(frame, known, version, stamps)

@@ -37,7 +37,6 @@ CANNOT = "BPF cannot be loaded here: it needs root, and Linux 6.12 or newer with
 
 
 def experiment_of(link: str) -> Experiment:
-    """Both senders on a link."""
     experiment = experiment_on(LINKS[link], "cubic", duration_s=4)
     return replace(experiment, ccas={name: load_senders()[name] for name in SENDERS})
 

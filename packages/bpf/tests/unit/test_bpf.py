@@ -7,17 +7,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_bpf import prepare
 from lab_bpf.loading import loaded, unloaded
 from lab_bpf.node import loader, replay
 from lab_bpf.program.build import ensure, require_tools
 from lab_bpf.stock import Entry, run_stock, write_archive
 from lab_bpf.way import BPF
+from lab_try.module.build import OwnModule
+from lab_try.module.source import OwnSource
+from passed_modules import passed
 
 from bench.same_exit.compare import differences, exit_ack, figures
 from lab.base.errors import UserError
 from lab.runs.experiment import try_link
 from lab.schema.cca import load_ccas, load_senders
+from lab.senders.ways import prepared
+from tests.brief import error_of, put
 from tests.command import lab, refused
+from tests.unbuilt import virtual
 
 BTF = b"\x9f\xeb" + loader.KFUNC
 LEFT: tuple[int, ...] = (7, 20, 100, 80, 160, 375, 1000, 350, 8)  # a decision that leaves, on ACK 7
@@ -46,9 +53,7 @@ def test_a_stock_kernel_with_btf_can_load_it(btf: Path, release: str) -> None:
     ],
 )
 def test_a_machine_that_cannot_is_refused_in_one_line(btf: Path, uid: int, release: str, line: str) -> None:
-    with pytest.raises(UserError) as refusal:
-        list(loaded(loader.NAME, "search", lambda: loader.Machine(uid, release, btf)))
-    assert str(refusal.value) == line
+    assert error_of(list, loaded(loader.NAME, "search", lambda: loader.Machine(uid, release, btf))) == line
 
 
 def test_a_kernel_without_btf_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -69,9 +74,7 @@ def test_a_version_with_other_hooks_is_refused(btf: Path, version: str) -> None:
         lambda: list(loaded(loader.NAME, version, lambda: loader.Machine(0, "6.12.0", btf))),
         lambda: ensure(version),
     ):
-        with pytest.raises(UserError) as refusal:
-            build()
-        assert str(refusal.value) == line
+        assert error_of(build) == line
 
 
 def test_another_name_is_refused_by_every_command(tmp_path: Path) -> None:
@@ -88,8 +91,7 @@ def test_a_missing_clang_is_refused_in_one_line(tmp_path: Path) -> None:
 
 def test_a_missing_qemu_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"^qemu-system-x86_64: not installed: run 'make setup-vm'$"):
-        run_stock({}, ("lab_bpf.node.loader",))
+    assert error_of(run_stock, {}, ("lab_bpf.node.loader",)) == "qemu-system-x86_64: not installed: run 'make setup-vm'"
 
 
 def test_its_module_is_a_sender_that_looks_like_no_other() -> None:
@@ -115,12 +117,9 @@ def test_its_module_is_a_sender_that_looks_like_no_other() -> None:
 def test_a_stanza_that_clashes_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: tuple[str, str], line: str
 ) -> None:
-    file = tmp_path / "bpf.yml"
-    file.write_text(BPF.file.read_text().replace(*change))
+    file = put(tmp_path / "bpf.yml", BPF.file.read_text().replace(*change))
     monkeypatch.setattr(BPF, "file", file)
-    with pytest.raises(UserError) as refusal:
-        BPF.senders()
-    assert line in str(refusal.value)
+    assert line in error_of(BPF.senders)
 
 
 def test_its_module_is_refused_in_real_time(tmp_path: Path) -> None:
@@ -173,3 +172,27 @@ def test_the_archive_is_one_that_cpio_reads(tmp_path: Path) -> None:
         "top/link": (stat.S_IFLNK, b"file"),
         "init": (stat.S_IFREG, b"#!/bin/sh\n"),
     }
+
+
+def test_search_as_bpf_has_the_module_built_for_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The build itself is in packages/bpf/tests/kernel/test_bpf_kernel.py."""
+    module = passed(tmp_path / "tcp_search_bpf.c", "search_bpf", depends=("tcp_cubic",)).module
+    built: list[tuple[set[str], object]] = []
+
+    def build(source: OwnSource, tree: object) -> OwnModule:
+        built.append(({*source.files}, tree))
+        return module
+
+    monkeypatch.setattr(prepare, "build_own", build)
+    monkeypatch.setattr(prepare, "virtual_tree", lambda kernel: ("tree of", kernel))
+    before = virtual(tmp_path)
+    others = {"cubic": load_ccas()["cubic"]}
+    assert prepared(others, before) == (others, before)
+    assert built == []
+    senders, after = prepared(BPF.senders() | others, before)
+    ((files, tree),) = built
+    assert "search.bpf.c" in files
+    assert tree == ("tree of", before.kernel)
+    assert senders["cubic"] == others["cubic"]
+    assert (senders["search_bpf"].module_digest, senders["search_bpf"].depends) == (module.source.digest, ["tcp_cubic"])
+    assert after.own_modules == {**before.own_modules, module.source.digest: module.file}

@@ -11,7 +11,8 @@ from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.tables.digests import SUMS, read_digests
-from tests.command import lab, scenario_file
+from tests.brief import folder_at
+from tests.command import lab_ok, scenario_file
 
 NO_ORIGIN = "http://127.0.0.1:9"
 BUILT = all(stack.find() for stack in programs_of()["quic"])
@@ -24,8 +25,7 @@ def bundle(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a bundle of what is built here, of the kernel that every test runs on."""
     assert kernel.linux.is_file()
     file = tmp_path_factory.mktemp("bundle") / "a.bundle"
-    done = lab(file.parent, "bundle", "make", str(file), *PARTS)
-    assert done.returncode == 0, done.stderr
+    lab_ok(file.parent, "bundle", "make", str(file), *PARTS)
     return file
 
 
@@ -33,15 +33,13 @@ def bundle(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cache(bundle: Path) -> Path:
     """Return a cache that holds only what the bundle brought."""
     folder = bundle.parent / "cache"
-    done = lab(bundle.parent, "bundle", "use", str(bundle), LAB_CACHE=str(folder))
-    assert done.returncode == 0, done.stderr
+    lab_ok(bundle.parent, "bundle", "use", str(bundle), LAB_CACHE=str(folder))
     return folder
 
 
 def test_a_bundle_of_a_used_bundle_has_the_same_bytes(bundle: Path, cache: Path) -> None:
     again = bundle.parent / "b.bundle"
-    done = lab(bundle.parent, "bundle", "make", str(again), *PARTS, LAB_CACHE=str(cache))
-    assert done.returncode == 0, done.stderr
+    lab_ok(bundle.parent, "bundle", "make", str(again), *PARTS, LAB_CACHE=str(cache))
     same = again.read_bytes() == bundle.read_bytes()  # a comparison by pytest would print 200 MB
     again.unlink()
     assert same
@@ -50,8 +48,7 @@ def test_a_bundle_of_a_used_bundle_has_the_same_bytes(bundle: Path, cache: Path)
 def test_packets_are_the_same_after_a_bundle(cache: Path, tmp_path: Path) -> None:
     scenario = str(scenario_file(tmp_path, ccas=["search"], trials=1))
     for results, more in ((tmp_path / "built", {}), (tmp_path / "bundled", {"LAB_CACHE": str(cache)})):
-        done = lab(results, "run", scenario, **more)
-        assert done.returncode == 0, done.stderr
+        lab_ok(results, "run", scenario, **more)
     built, bundled = (
         read_digests(tmp_path / name / "mine/latest/trials/search-001" / SUMS) or {} for name in ("built", "bundled")
     )
@@ -63,8 +60,7 @@ def test_packets_are_the_same_after_a_bundle(cache: Path, tmp_path: Path) -> Non
 def test_senders_over_quic_run_from_a_bundle_that_nothing_is_fetched_for(cache: Path, tmp_path: Path) -> None:
     scenario = str(scenario_file(tmp_path, ccas=["search_quic", "hystartpp_ngtcp2"], trials=1))
     origins = {"LAB_CRATES_ORIGIN": NO_ORIGIN, "LAB_DEBIAN_MIRROR": NO_ORIGIN}
-    done = lab(tmp_path / "results", "run", scenario, LAB_CACHE=str(cache), **origins)
-    assert done.returncode == 0, done.stderr
+    done = lab_ok(tmp_path / "results", "run", scenario, LAB_CACHE=str(cache), **origins)
     assert "building" not in done.stdout
     assert {path.name for path in (tmp_path / "results/mine/latest/trials").iterdir()} == {
         "search_quic-001",
@@ -72,11 +68,8 @@ def test_senders_over_quic_run_from_a_bundle_that_nothing_is_fetched_for(cache: 
     }
 
 
-def test_a_module_compiles_to_the_same_bytes_without_the_kernels_source(
-    cache: Path, kernel: Kernel, tmp_path: Path
-) -> None:
-    folder = tmp_path / "modules"
-    folder.mkdir()
+def test_a_module_compiles_to_the_same_bytes_without_kernel_source(cache: Path, kernel: Kernel, tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "modules")
     (built,) = cache.glob("kernel-*[0-9a-f]")
     (builder,) = cache.glob("builder-*[0-9a-f]")
     assert not list((builder / "root/usr/src").glob("*.tar.xz"))

@@ -20,6 +20,7 @@ from lab.base.errors import UserError
 from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
+from tests.brief import error_of, folder_at, present, put
 
 
 @pytest.fixture
@@ -56,12 +57,10 @@ def test_times_and_rights_of_the_cache_do_not_change_a_bundle(
 def test_the_lab_finds_its_kernel_and_images_after_use(bundle: Path) -> None:
     assert build.find() is None
     use(bundle)
-    found = build.find()
-    assert found is not None
+    found = present(build.find())
     assert found.linux.read_text() == "a program"
     assert os.access(found.linux, os.X_OK)
-    world = image.find("world")
-    assert world is not None
+    world = present(image.find("world"))
     assert world.drifted == {}
     assert (world.root / "bin/awk").readlink() == Path("/usr/bin/mawk")
 
@@ -72,8 +71,7 @@ def test_a_bundle_leaves_out_sources_objects_and_the_makers_settings(bundle: Pat
     assert (kernel / "src/include/linux/tcp.h").is_file()
     assert not (kernel / "src/net/ipv4/tcp_input.c").exists()
     assert not (kernel / "obj/net").exists()
-    builder = image.find("builder")
-    assert builder is not None
+    builder = present(image.find("builder"))
     assert not (builder.root / "usr/src/linux.tar.xz").exists()
     assert (builder.root / "etc/resolv.conf").read_text() == ""
 
@@ -81,16 +79,13 @@ def test_a_bundle_leaves_out_sources_objects_and_the_makers_settings(bundle: Pat
 def test_a_python_source_keeps_its_time_which_its_compiled_form_names(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = tmp_path / "first" / f"world-{image.digest('world')}" / "root/usr/lib/x.py"
-    source.parent.mkdir(parents=True)
-    source.write_text("1\n")
+    source = put(tmp_path / "first" / f"world-{image.digest('world')}" / "root/usr/lib/x.py", "1\n")
     os.utime(source, (1_600_000_000, 1_600_000_000))
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "first"))
     make(bundle, recordings=False, python=None)
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "second"))
     use(bundle)
-    found = image.find("world")
-    assert found is not None
+    found = present(image.find("world"))
     assert (found.root / "usr/lib/x.py").stat().st_mtime == 1_600_000_000
 
 
@@ -116,8 +111,7 @@ def test_a_bundle_brings_the_quic_programs_with_their_licences_where_that_was_re
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "second"))
     use(tmp_path / "b.bundle")
     for stack in programs_of()["quic"]:
-        built = stack.find()
-        assert built is not None
+        built = present(stack.find())
         assert os.access(built.program, os.X_OK)
         assert (built.program.parent / "licences/one").read_text() == "a licence"
     with tarfile.open(tmp_path / "b.bundle") as tar:
@@ -143,19 +137,15 @@ def test_a_package_that_is_not_the_pinned_one_gives_no_bundle(
         make(bundle, recordings=False, python=None)
 
 
-def test_recordings_that_are_not_fetched_give_no_bundle(
-    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recordings_not_fetched_give_no_bundle(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "first"))
-    with pytest.raises(UserError, match="not fetched: run 'lab traces fetch --all'"):
-        make(bundle, recordings=True, python=None)
+    assert "not fetched: run 'lab traces fetch --all'" in error_of(make, bundle, recordings=True, python=None)
 
 
 def test_what_the_lab_made_of_a_recording_is_not_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     known = next(iter(recorded_digests()))
-    folder = tmp_path / known.rpartition("/")[0]
-    folder.mkdir(parents=True)
+    folder = folder_at(tmp_path / known.rpartition("/")[0])
     for name in (Path(known).name, ".complete", "recording-89a1d08b1930b074.parquet"):
         (folder / name).touch()
     held = next(each for each in recording_folders() if each.path == folder)
@@ -227,5 +217,4 @@ def test_a_kernel_without_source_refuses_to_be_built_again(bundle: Path, monkeyp
     use(bundle)
     shutil.rmtree(build.pinned()[0])
     monkeypatch.setattr("lab.base.sandbox.require", lambda: None)
-    with pytest.raises(UserError, match="holds no kernel source, it came from a bundle"):
-        build.ensure()
+    assert "holds no kernel source, it came from a bundle" in error_of(build.ensure)

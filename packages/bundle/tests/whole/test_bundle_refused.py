@@ -14,8 +14,8 @@ from lab_bundle.content import programs_of, recorded_digests
 from lab_bundle.manifest import BundledFile
 from lab_bundle.use import use
 
-from lab.base.errors import UserError
 from lab.kernel import build
+from tests.brief import error_of
 
 KERNEL = build.pinned()[0].name
 PROGRAMS = programs_of()["quic"][1].pinned().program.parent.name
@@ -30,12 +30,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refusal(file: Path, cache: Path) -> str:
     """Return the line that refuses a bundle, after a look for anything that it left."""
-    with pytest.raises(UserError) as refused:
-        use(file)
+    line = error_of(use, file)
     assert everything_below(cache) == set()
     assert everything_below(cache.parent) <= {file.name}
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    return line
 
 
 def test_the_least_content_is_accepted(cache: Path, tmp_path: Path) -> None:

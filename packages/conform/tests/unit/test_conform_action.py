@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from lab.base.paths import REPO
+from tests.brief import put
 
 ACTION = yaml.safe_load((REPO / "packages/conform/ci/action.yml").read_text())
 (STEP,) = ACTION["runs"]["steps"]
@@ -21,9 +22,7 @@ LAB = '#!/bin/sh\ncat "$(dirname "$0")/../installed" >arguments && printf " %s" 
 @pytest.fixture
 def commit(tmp_path: Path) -> str:
     """Make a repository whose setup keeps the bundle, and whose `lab` writes its arguments; return its commit."""
-    lab = tmp_path / "repository/scripts/lab"
-    lab.parent.mkdir(parents=True)
-    lab.write_text(LAB)
+    lab = put(tmp_path / "repository/scripts/lab", LAB)
     lab.chmod(0o755)
     (tmp_path / "repository/Makefile").write_text(MAKEFILE)
     (tmp_path / "bundle").write_bytes(BUNDLE)
@@ -65,9 +64,7 @@ def test_the_environment_of_the_action_names_each_input() -> None:
         ({"bundle": "file:///no/such/bundle"}, "curl"),
     ],
 )
-def test_the_action_stops_at_what_is_not_as_stated(
-    wrong: dict[str, str], reason: str, tmp_path: Path, commit: str
-) -> None:
+def test_the_action_stops_at_what_is_unstated(wrong: dict[str, str], reason: str, tmp_path: Path, commit: str) -> None:
     done = run(tmp_path, **{"commit": commit} | wrong)
     assert done.returncode != 0
     assert reason in done.stdout + done.stderr

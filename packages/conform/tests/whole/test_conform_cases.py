@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Case files are read whole, and each mistake in one is a line that names the field."""
+"""Case files are read whole, each mistake is a line that names the field; and what the page of a run says of them."""
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 from lab_conform.case import FOLDER, Case, chosen, read_case, suites
+from lab_conform.cell_page import PAGE, finding, findings
 from lab_conform.link import Span, profile
+from lab_conform.page import write_page
 from lab_conform.run import Attempt, experiment_of
 from lab_conform.subject import subject
+from lab_conform.verdict import Outcome, Verdict
 
+from bench.measured import PUBLISHED
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.schema.cca import load_senders
+from tests.brief import error_of, put
 from tests.command import lab, refused
 
 GOOD = {
@@ -55,12 +61,8 @@ def event(**fields: object) -> dict[str, object]:
     ],
 )
 def test_a_mistake_in_a_case_is_one_line(change: dict[str, object], rule: str, tmp_path: Path) -> None:
-    file = tmp_path / "case.yml"
-    file.write_text(yaml.safe_dump(GOOD | change))
-    with pytest.raises(UserError) as refused:
-        read_case(file)
-    assert rule in str(refused.value)
-    assert "\n" not in str(refused.value)
+    file = put(tmp_path / "case.yml", yaml.safe_dump(GOOD | change))
+    assert rule in error_of(read_case, file)
 
 
 @pytest.mark.parametrize(
@@ -72,26 +74,21 @@ def test_a_mistake_in_a_case_is_one_line(change: dict[str, object], rule: str, t
         (("nobody", "--suite", "rfc9438"), "nobody"),
     ],
 )
-def test_a_mistake_of_the_command_line_is_one_line_and_status_two(
+def test_a_mistake_of_the_command_line_is_a_line_and_status_2(
     words: tuple[str, ...], rule: str, tmp_path: Path
 ) -> None:
-    file = tmp_path / "case.yml"
-    file.write_text(yaml.safe_dump(GOOD | check(measure="bogus")))
+    file = put(tmp_path / "case.yml", yaml.safe_dump(GOOD | check(measure="bogus")))
     line = refused(lab(tmp_path, "conform", *(str(file) if word == "CASE" else word for word in words)))
     assert rule in line
 
 
 def test_a_file_that_is_no_yaml_is_one_line(tmp_path: Path) -> None:
-    file = tmp_path / "case.yml"
-    file.write_text("title: [")
-    with pytest.raises(UserError, match="line"):
-        read_case(file)
+    file = put(tmp_path / "case.yml", "title: [")
+    assert "line" in error_of(read_case, file)
 
 
 @pytest.mark.parametrize("file", [file for files in suites().values() for file in files], ids=lambda file: file.stem)
-def test_each_case_is_whole_and_makes_an_experiment(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_case_is_whole_and_makes_experiments(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     case, sender = read_case(file), load_senders()["careful_resume"]
     assert case.suite == file.parent.name
@@ -175,3 +172,50 @@ def test_a_stack_of_ones_own_offers_packets_without_their_places(exit_rule: str,
     own = {"name": "mine_cubic", "transport": "udp", "slow_start_exit": exit_rule, "module_digest": "1"}
     (found,) = chosen(None, case)
     assert subject(quinn.model_copy(update=own), [found]).why_not(found) == reason
+
+
+def _verdict(case: str, sender: str, outcome: Outcome, reason: str = "every check holds") -> Verdict:
+    return Verdict(chosen(None, case)[0], sender, outcome, reason)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    found = [
+        _verdict("rfc5681-6928/timeout-least", "cubic", "failed", "334 < 1000"),
+        _verdict("rfc5681-6928/halving", "cubic", "failed", "0.9 <of> it"),
+        _verdict("rfc5681-6928/limited-transmit", "cubic", "failed", "1 < 2"),
+        _verdict("rfc9438/decrease-factor", "cubic", "passed"),
+        _verdict("rfc9406/jitter", "cubic", "not applicable", "cubic does not state it"),
+    ]
+    write_page(tmp_path, found)
+    return (tmp_path / PAGE).read_text()
+
+
+def test_it_begins_with_the_answer_for_each_sender(page: str) -> None:
+    assert "<b>cubic</b>: 1 of 4 cases that apply passed, 3 failed, 2 of them known." in page
+
+
+def test_failures_stand_before_the_tables_with_what_is_known_or_the_reason(page: str) -> None:
+    failed = page.split("<h2>What failed</h2>")[1].split("<h2 id")[0]
+    assert "known, sender: the least timeout is 200 ms" in failed
+    assert "with <code>net.ipv4.tcp_tso_win_divisor=100</code>, which" in failed
+    assert "0.9 &lt;of&gt; it" in failed
+
+
+def test_cases_that_apply_to_nobody_are_counted_with_their_reason(page: str) -> None:
+    assert "1 of 1 cases apply to no sender here: cubic does not state it." in page
+
+
+def test_findings_name_cases_that_there_are() -> None:
+    known = {case.name for case in chosen(None, None)}
+    assert {case for each in findings() for case in each.cases} - known == set()
+
+
+def test_no_cell_has_two_findings() -> None:
+    cells = [(sender, case) for each in findings() for sender in each.senders for case in each.cases]
+    assert len(cells) == len({*cells})
+
+
+def test_every_published_failure_was_looked_at() -> None:
+    failures = json.loads((PUBLISHED / "conform.json").read_text())["failures"]
+    assert [row for row in failures if finding(row["sender"], row["case"]) is None] == []

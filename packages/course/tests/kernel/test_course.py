@@ -3,17 +3,22 @@
 
 from pathlib import Path
 
+import jupytext
+import numpy as np
 import pytest
-from lab_course import rehearse
-from lab_course.assignment import HIDDEN_PART, PUBLIC, Assignment, find_assignment
+from lab_course import make, rehearse
+from lab_course.assignment import COURSE, HIDDEN_PART, PUBLIC, Assignment, find_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.grade import Row, marked
-from lab_course.rehearse import KEY, Case
+from lab_course.rehearse import KEY, Case, solutions
 from lab_course.solved import SOLUTION
 from lab_course.submission import Submission
 from lab_course.work import Work
+from lab_papers.search_replay import EXIT, STAY, SearchParams, replay_bins
+from nbclient import NotebookClient
 
 from lab.backends.virtual import Virtual
+from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 
@@ -111,9 +116,7 @@ def test_c_that_does_not_compile_costs_its_points_with_the_compilers_line(third:
     assert not any(row.broken for row in found.values())
 
 
-def test_a_module_that_hangs_in_a_trial_costs_that_check_and_its_line_is_named(
-    third: Assignment, trials: Bench
-) -> None:
+def test_a_module_that_hangs_in_a_trial_costs_a_check_and_its_line_is_named(third: Assignment, trials: Bench) -> None:
     found = marks(third, trials, solution(third, HANGS), "builds", "deep", "short")
     assert points(found) == {"builds": 5, "deep": 0, "short": 8}
     reason = found["deep"].marks.reason
@@ -141,3 +144,61 @@ def test_a_grade_is_the_same_without_bubblewrap(
     again = Bench(trials.virtual, tmp_path)
     assert marks(third, again, solution(third), "short")["short"].marks == first.marks
     assert len(list((tmp_path / "trials").iterdir())) == 1
+
+
+CASES = [
+    *((number, SOLUTION) for number in "1245"),
+    ("1", "capacity-at-the-first-loss"),
+    ("2", "both-predict-the-same"),
+    ("4", "interpolation-forward"),
+    ("4", "endless-loop"),
+    ("5", "only-a-shallow-buffer"),
+]
+FOURTH = find_assignment("4")
+algorithm, vectors = (sibling(str(FOURTH.folder / "checks.py"), name) for name in ("algorithm", "vectors"))
+
+
+@pytest.mark.parametrize(("number", "case"), CASES)
+def test_a_submission_gets_the_points_and_feedback_that_its_case_states(trials: Bench, number: str, case: str) -> None:
+    assert rehearse.rehearse(Case(find_assignment(number).folder, case, trials)) == []
+
+
+@pytest.mark.parametrize("number", "126")
+def test_another_student_gets_all_points_for_the_answers_of_their_own_draws(trials: Bench, number: str) -> None:
+    """The answers of these assignments follow from the student's ID; `lab course check --students 10` takes ten."""
+    (other,) = solutions(find_assignment(number), trials, 1)
+    assert rehearse.rehearse(other) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_grader_reads_algorithm_1_as_the_labs_own_core_does(search_library: Path, seed: int) -> None:
+    for vector in vectors.vectors(seed):
+        t_us, rtt_us, delivered = (np.array(column, dtype=np.uint64) for column in zip(*vector.acks, strict=True))
+        bins = replay_bins(search_library, t_us, rtt_us, delivered, SearchParams(), stop_at_exit=False)
+        sums = [(each["bin"], each["bin_us"], each["curr_delv_bytes"], each["prev_delv_bytes"]) for each in bins]
+        verdicts = [(each["verdict"] in (STAY, EXIT), each["verdict"] == EXIT) for each in bins]
+        rows = list(algorithm.run(vector.acks))
+        assert [(row.bin, row.bin_us, row.curr, row.prev) for row in rows] == sums
+        assert [(row.compared, row.exit) for row in rows] == verdicts
+
+
+@pytest.mark.usefixtures("kernel")
+def test_the_notebook_of_a_students_folder_runs_from_top_to_bottom_and_shows_a_figure_of_each_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = find_assignment("1")
+    (folder,) = make.make(tmp_path / "fall", [first], ["s1"])
+    (file,) = (folder / first.folder.name).glob("notebook.ipynb")
+    notebook = jupytext.read(file)
+    monkeypatch.setenv("PYTHONPATH", f"{REPO}:{COURSE}")
+    NotebookClient(
+        notebook, kernel_name="python3", timeout=None, resources={"metadata": {"path": str(file.parent)}}
+    ).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert [each["data"]["image/png"][:4] for each in outputs if "image/png" in each.get("data", {})] == [
+        "iVBO",
+        "iVBO",
+    ]
+    printed = "".join(each["text"] for each in outputs if each["output_type"] == "stream" and each["name"] == "stdout")
+    assert "geo at capacity by the true queue: " in printed
+    assert sorted(each.name for each in (file.parent / "results").iterdir()) == ["try-geo", "try-wired"]

@@ -20,6 +20,7 @@ from lab.backends.virtual import Virtual
 from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
+from tests.brief import folder_at, put
 
 FOURTH, FIFTH, SIXTH = (find_assignment(number) for number in "456")
 algorithm, vectors = (sibling(str(FOURTH.folder / "checks.py"), name) for name in ("algorithm", "vectors"))
@@ -58,9 +59,7 @@ def test_a_table_of_the_given_vectors_rows_has_no_points_for_windows_that_it_doe
 
 
 @pytest.mark.parametrize(("leaves", "points"), [("ca->slow_rounds == 2", 100), ("true", 20), ("false", 20)])
-def test_a_fellows_rule_counts_as_broken_only_where_it_is_right_on_an_easy_link(
-    bench: Bench, leaves: str, points: int
-) -> None:
+def test_a_fellows_rule_counts_as_broken_only_if_right_on_an_easy_link(bench: Bench, leaves: str, points: int) -> None:
     rule = (SIXTH.folder / "teacher" / SOLUTION / "rule.c").read_text().replace("ca->slow_rounds == 2", leaves)
     solution = submission(FIFTH, SOLUTION)
     handed_in = replace(solution, files={**solution.files, "rule.c": rule.encode()})
@@ -100,9 +99,7 @@ def test_a_rule_that_is_wrong_where_it_recognises_the_students_link_has_only_the
 @pytest.mark.parametrize(
     "case", sorted(file.name for file in (SIXTH.folder / "teacher/mistakes").glob("cheat-*window*"))
 )
-def test_a_window_that_is_chosen_without_looking_at_acks_has_only_the_points_of_its_build(
-    bench: Bench, case: str
-) -> None:
+def test_a_window_that_is_chosen_without_a_look_at_acks_has_only_points_of_its_build(bench: Bench, case: str) -> None:
     assert rehearse(Case(SIXTH.folder, case, bench)) == []
 
 
@@ -115,10 +112,8 @@ def test_the_reference_of_a_leaderboard_needs_no_submission_that_can_be_read(tmp
 @pytest.mark.parametrize("command", [["scripts/lab"], [".venv/bin/python", "ENTRY"]])
 def test_python_files_beside_a_submission_are_not_run_where_it_is_graded(tmp_path: Path, command: list[str]) -> None:
     """The environment's own `lab` starts from bin/, without -P; its workers begin in the current folder."""
-    entry = tmp_path / "entry.py"
-    entry.write_text('from lab.__main__ import command\nif __name__ == "__main__":\n    command()\n')
-    folder = tmp_path / "in" / "s1"
-    folder.mkdir(parents=True)
+    entry = put(tmp_path / "entry.py", 'from lab.__main__ import command\nif __name__ == "__main__":\n    command()\n')
+    folder = folder_at(tmp_path / "in" / "s1")
     for name in ("yaml", "typer", "pickle", "multiprocessing", "struct"):
         (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\n")
     argv = [str(entry) if word == "ENTRY" else str(REPO / word) for word in command]

@@ -15,7 +15,8 @@ from lab_course.seeds import hidden_seed, public_seed, read_key
 from small_assignment import handed_in, small_assignment, zipped
 
 from lab.base.paths import REPO
-from tests.command import lab, refused
+from tests.brief import folder_at, put
+from tests.command import lab, lab_ok, refused
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -37,8 +38,7 @@ def test_a_class_is_graded_whatever_single_submissions_are(tmp_path: Path, cours
     inbox = tmp_path / "in"
     good = handed_in(inbox / "good", "s1", own__c="", answers__yml=answer("s1"))
     again = handed_in(inbox / "again", "s1", own__c="", answers__yml="x: 1000\n")
-    empty = inbox / "empty"
-    empty.mkdir()
+    empty = folder_at(inbox / "empty")
     bomb = zipped(inbox / "bomb.zip", {"own.c": b"", "answers.yml": bytes(5_000_000)})
     (inbox / "broken.zip").write_bytes(b"PK broken")
     every = [str(path) for path in (good, again, empty, bomb, inbox / "broken.zip")]
@@ -60,8 +60,7 @@ def test_a_class_is_graded_whatever_single_submissions_are(tmp_path: Path, cours
 def test_a_class_of_one_has_its_folder_named_after_the_student(tmp_path: Path, course: Path) -> None:
     only = handed_in(tmp_path / "in" / "upload", "s1", own__c="", answers__yml=answer("s1"))
     out = tmp_path / "grades"
-    done = lab(tmp_path / "results", "grade", str(course), str(only), "--by-student", "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    lab_ok(tmp_path / "results", "grade", str(course), str(only), "--by-student", "--out", str(out))
     assert grades(out)["upload"]["folder"].startswith("s1-")
 
 
@@ -88,8 +87,7 @@ def test_students_folders_hold_nothing_of_the_teachers(tmp_path: Path, course: P
     (tmp_path / "ids.txt").write_text("s1\ns2\n")
     out = tmp_path / "fall"
     words = ("--students", str(tmp_path / "ids.txt"), "--assignments", str(course), "--key", str(key))
-    done = lab(tmp_path, "course", "make", "--out", str(out), *words)
-    assert done.returncode == 0, done.stderr
+    lab_ok(tmp_path, "course", "make", "--out", str(out), *words)
     own = {file.relative_to(out / "students" / "s1" / "41-small") for file in (out / "students" / "s1").rglob("*")}
     assert {"own.c", "handout.md", "Makefile", "student.yml", "course/checks.py"} <= {str(file) for file in own}
     held = b"".join(file.read_bytes() for file in (out / "students").rglob("*") if file.is_file())
@@ -141,8 +139,7 @@ def test_the_grader_of_a_service_always_writes_its_result(tmp_path: Path, course
 
 def test_a_wrong_request_is_refused_in_one_line(tmp_path: Path, course: Path) -> None:
     one = str(handed_in(tmp_path / "s1", own__c=""))
-    key = tmp_path / "key"
-    key.write_text("short")
+    key = put(tmp_path / "key", "short")
     assert "key: must be a key" in refused(lab(tmp_path, "grade", str(course), one, "--key", str(key)))
     assert "student=../x: must be letters" in refused(lab(tmp_path, "grade", str(course), one, "--student", "../x"))
     assert "assignment=99: must be" in refused(lab(tmp_path, "grade", "99", one))

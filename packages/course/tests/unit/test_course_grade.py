@@ -24,6 +24,7 @@ from rich.console import Console
 from small_assignment import CHECKS, YML, handed_in, small_assignment
 
 from lab.base.errors import UserError
+from tests.brief import error_of
 
 NO_BENCH: Any = None  # these checks run no trial
 KEY = 32 * b"k"
@@ -70,9 +71,7 @@ def test_without_bubblewrap_hidden_checks_of_modules_are_refused_in_one_line(
 
 
 def test_hidden_seeds_need_the_key_and_differ_by_student_assignment_and_number() -> None:
-    seeds = [
-        hidden_seed(key, name, who, n) for key in (KEY, 32 * b"l") for name in "ab" for who in "xy" for n in (0, 1)
-    ]
+    seeds = [hidden_seed(key, name, of, n) for key in (KEY, 32 * b"l") for name in "ab" for of in "xy" for n in (0, 1)]
     assert len({*seeds, public_seed("a", "x"), public_seed("a", "x", 1)}) == len(seeds) + 2
     assert all(0 <= seed < 2**31 for seed in seeds)
 
@@ -82,14 +81,11 @@ def test_a_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     make_key(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert len(read_key(file)) == 32
-    with pytest.raises(UserError, match="key: must not exist: a new key would change every hidden seed"):
-        make_key(file)
+    assert "key: must not exist: a new key would change every hidden seed" in error_of(make_key, file)
     file.chmod(0o644)
-    with pytest.raises(UserError, match="key: mode=644: must be 600: chmod 600"):
-        read_key(file)
+    assert "key: mode=644: must be 600: chmod 600" in error_of(read_key, file)
     file.write_text("secret")
-    with pytest.raises(UserError, match="key: must be a key that 'lab course key FILE' made"):
-        read_key(file)
+    assert "key: must be a key that 'lab course key FILE' made" in error_of(read_key, file)
 
 
 def notebook(source: str, tags: tuple[str, ...] = ("answers",), count: int = 1) -> str:
@@ -239,8 +235,7 @@ def test_a_faulty_assignment_is_refused_in_one_line(tmp_path: Path, yml: str, li
 
 def test_a_check_without_a_function_is_refused(tmp_path: Path) -> None:
     small = small_assignment(tmp_path / "1-small", checks=CHECKS.replace("check_answer", "check_other"))
-    with pytest.raises(UserError, match=r"check_answer=: must be a function: assignment\.yml has this check"):
-        small.checks("public")
+    assert "check_answer=: must be a function: assignment.yml has this check" in error_of(small.checks, "public")
 
 
 def test_an_assignment_is_one_folder_and_found_by_number_name_or_path(
@@ -249,14 +244,11 @@ def test_an_assignment_is_one_folder_and_found_by_number_name_or_path(
     monkeypatch.setenv("LAB_COURSE", str(tmp_path / "course"))
     assert find_assignment("1-small").folder == small.folder
     assert find_assignment(str(small.folder)).name == "small"
-    with pytest.raises(UserError, match=r"assignment=99: must be a folder with assignment\.yml, or one of"):
-        find_assignment("99")
+    assert "assignment=99: must be a folder with assignment.yml, or one of" in error_of(find_assignment, "99")
 
 
 def test_two_submissions_of_a_student_are_both_in_the_table() -> None:
-    lines = [
-        whole_class.Line(f"{name}.zip", who, 5.0, 10, "", name) for name, who in (("a", "s1"), ("b", "s1"), ("c", "s2"))
-    ]
+    lines = [whole_class.Line(f"{n}.zip", who, 5.0, 10, "", n) for n, who in (("a", "s1"), ("b", "s1"), ("c", "s2"))]
     rows = list(csv.DictReader(io.StringIO(whole_class.table(whole_class.with_doubles(lines)))))
     assert [row["note"] for row in rows] == ["one of several submissions of this student"] * 2 + [""]
 

@@ -164,9 +164,7 @@ def easy(part: str, student: str = "s1", key: bytes = 32 * b"k", *changes: tuple
     return [(each.down.rate_mbps, each.down.delay_ms + each.up.delay_ms, each.down.buffer_bdps) for each in links]
 
 
-def test_a_rule_must_also_be_right_on_the_students_link_without_what_varies_and_on_one_that_only_the_key_draws() -> (
-    None
-):
+def test_a_rule_must_also_be_right_on_the_students_link_without_what_varies_and_on_one_drawn_by_the_key() -> None:
     grows = ("up:\n  delay_ms: 20", "up:\n  delay_ms: {model: cycle, mean: 60, amplitude: 40, period_s: 1, source: x}")
     assert [round(rtt_ms / 20) * 20 for _, rtt_ms, _ in easy("public", "s1", b"", grows)] == [40, 40, 120]
     public, hidden = easy("public"), easy("hidden")

@@ -20,6 +20,7 @@ from lab_course.submission import open_submission, student_file
 from small_assignment import handed_in, many_empty, small_assignment, tarred, zipped
 
 from lab.base.errors import UserError
+from tests.brief import folder_at, put
 
 LINK = stat.S_IFLNK | 0o777
 OWN = b"// mine\n"
@@ -43,14 +44,12 @@ def test_an_empty_folder_misses_its_file_and_is_named_by_itself(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("own", "fault"),
-    [(None, "student.yml: must be handed in"), ("student: [1]\nseed: 1\n", "student.yml: student=")],
+    ("own", "fault"), [(None, "student.yml: must be handed in"), ("student: [1]\nseed: 1\n", "student.yml: student=")]
 )
 def test_a_submission_that_nobody_is_named_by_is_refused_and_not_graded_with_the_draws_of_another(
     tmp_path: Path, small: Assignment, own: str | None, fault: str
 ) -> None:
-    folder = tmp_path / "Müller, Jörg_1234_file_"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "Müller, Jörg_1234_file_")
     if own:
         (folder / "student.yml").write_text(own)
     with pytest.raises(UserError, match=r"nor is 'Müller, Jörg_1234_file_' a student's ID: rename it") as refused:
@@ -97,8 +96,7 @@ def test_what_the_lab_writes_into_a_students_folder_is_no_part_of_it(tmp_path: P
 
 def test_a_link_and_a_pipe_in_a_folder_are_not_opened(tmp_path: Path, small: Assignment) -> None:
     folder = handed_in(tmp_path / "in")
-    secret = tmp_path / "secret"
-    secret.write_text("geheim")
+    secret = put(tmp_path / "secret", "geheim")
     (folder / "own.c").symlink_to(secret)
     os.mkfifo(folder / "answers.yml")
     found = open_submission(folder, small)
@@ -141,9 +139,7 @@ def test_a_zip_bomb_with_a_false_header_is_refused_too(tmp_path: Path, small: As
     assert found.faults[0].startswith("own.c: ")
 
 
-def test_a_zip_of_a_million_empty_files_is_refused_before_its_directory_is_read(
-    tmp_path: Path, small: Assignment
-) -> None:
+def test_a_zip_of_a_million_empty_files_is_refused_before_its_list_is_read(tmp_path: Path, small: Assignment) -> None:
     many_empty(tmp_path / "in.zip", 1_000_000)
     tracemalloc.start()
     line = r"in\.zip: directory_bytes=47000000: must be at most 2097152: fewer files"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lab_course.symbols import require_plain_source, undefined
 
 from lab.base.errors import UserError
+from tests.brief import error_of
 from tests.own_modules import REPORTING, source
 
 MOST_BYTES, MOST_S = 100_000, 2  # of a file; a quadratic search takes 10 s and more
@@ -63,9 +64,7 @@ def test_words_in_comments_and_texts_are_no_assembler() -> None:
     ],
 )  # fmt: skip
 def test_what_could_hide_a_symbol_is_named_with_its_line(text: str, line: str) -> None:
-    with pytest.raises(UserError) as refused:
-        require_plain_source(text, "own.c")
-    assert line in str(refused.value)
+    assert line in error_of(require_plain_source, text, "own.c")
 
 
 @pytest.mark.parametrize("words", ["/* ", "EXPORT_", "EXPORT_SYMBO", "'\\", "u8R", "# \f", "_"])

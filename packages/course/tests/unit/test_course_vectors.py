@@ -20,8 +20,7 @@ def module(seed: int, reading: Any = algorithm.RIGHT, draws: int = 1) -> dict[st
     """Return what a module prints that reads Algorithm 1 so."""
     return {
         each.name: compare.Own(
-            list(algorithm.run(each.acks, reading)),
-            [algorithm._exit(curr, prev, reading) for curr, prev in each.sums],
+            list(algorithm.run(each.acks, reading)), [algorithm._exit(curr, prev, reading) for curr, prev in each.sums]
         )
         for each in vectors.vectors(seed, draws)
     }

@@ -11,6 +11,7 @@ from lab_course.submission import open_submission
 from small_assignment import YML, handed_in, small_assignment, tarred, zipped
 
 from lab.base.errors import UserError
+from tests.brief import folder_at
 
 OWN = b"// mine\n"
 EITHER = YML.replace("20000}\n  - {file: answers", "20000, required: false}\n  - {file: answers")
@@ -77,9 +78,7 @@ def test_of_two_files_in_as_many_folders_the_line_names_the_graded_one(tmp_path:
     assert found.faults == ["old/own.c: must stand once: new/own.c is graded"]
 
 
-def test_of_a_path_that_an_archive_has_twice_the_last_one_is_graded_as_if_unpacked(
-    tmp_path: Path, small: Assignment
-) -> None:
+def test_of_a_path_that_an_archive_has_twice_the_last_is_graded_as_unpacked(tmp_path: Path, small: Assignment) -> None:
     file = zipped(tmp_path / "s1.zip", {"old.c": b"// old\n", "own.c": OWN})
     file.write_bytes(file.read_bytes().replace(b"old.c", b"own.c"))
     found = open_submission(file, small, "s1")
@@ -102,8 +101,7 @@ def test_a_folder_that_lies_too_deep_to_be_read_is_named(tmp_path: Path, small: 
 
 
 def test_the_name_of_a_submission_makes_no_line_of_its_own(tmp_path: Path, small: Assignment) -> None:
-    folder = tmp_path / "x\nalice: alice: 100 of 100 points\x1b[2J"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "x\nalice: alice: 100 of 100 points\x1b[2J")
     bench: Any = None  # nothing is run
     line = whole_class.attempt(whole_class.Task(folder, small.folder, bench, None, tmp_path / "out"))
     assert line.text.startswith(r"x\nalice: alice: 100 of 100 points\x1b[2J: not graded (")

@@ -105,7 +105,6 @@ def profile(kind: Recorded) -> Profile:
 
 @pytest.fixture(scope="module", params=LINKS)
 def closed(request: pytest.FixtureRequest, bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Closed:
-    """Replay and record."""
     kind, folder = LINKS[request.param], tmp_path_factory.mktemp("closure")
     experiment = experiment_on(profile(kind), "cubic_plain", duration_s=20)
     drawn = draw(experiment, 1)

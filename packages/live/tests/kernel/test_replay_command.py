@@ -24,6 +24,7 @@ from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.tc_alone import constant_delay, constant_rate
 from lab.node.system.tools import run
+from tests.brief import folder_at
 from tests.command import ENV
 from tests.guest import own_network
 
@@ -198,11 +199,7 @@ def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -
     called = [ENV, "--default-signal=INT", sys.executable, "-c", CALLS.format(command=waits)]  # `&` ignores it
     environment = os.environ | {"PYTHONPATH": f"{REPO}:{REPO / 'packages/vm'}"}
     process = subprocess.Popen(
-        called,
-        cwd=REPO / "packages/live",
-        env=environment,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        called, cwd=REPO / "packages/live", env=environment, stderr=subprocess.DEVNULL, start_new_session=True
     )
     time.sleep(2)
     assert not file.exists()
@@ -213,8 +210,7 @@ def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -
 
 def test_a_lease_never_removes_another_folder_than_a_request(tmp_path: Path) -> None:
     """A lease is a file of root's own; even so what it names is held to what the lab makes."""
-    kept = tmp_path / "kept"
-    kept.mkdir()
+    kept = folder_at(tmp_path / "kept")
     content = json.dumps({"folder": str(kept), "names": [], "interfaces": [], "modules": []})
     assert list(leases._undo(content)) == []
     assert kept.exists()

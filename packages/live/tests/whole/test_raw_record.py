@@ -19,13 +19,15 @@ from live_paths import FRAME_BITS, IDLE, wait_until_listening
 
 from lab.base.errors import UserError
 from lab.node.system.tools import NodeError
+from lab.traces.recording import read
+from tests.brief import error_of, folder_at
+from tests.command import lab, press_ctrl_c, start
 
 BOTH = {"name": "both", "seconds": 1.5, "down": True, "up": True}
 
 
 def measured(host: str, port: int, folder: Path, *specs: dict[str, Any], **changes: Any) -> dict[str, Phase]:
-    raw = folder / "raw"
-    raw.mkdir()
+    raw = folder_at(folder / "raw")
     recorder.measure(host, port, PathRequest(list(specs), **({"quiet_s": 0.3} | changes)), raw)
     return {phase.name: phase for phase in record.phases(raw)}
 
@@ -52,9 +54,7 @@ def test_all_that_is_sent_over_loopback_comes_and_is_called_no_capacity(port: in
         ({"probe_ms": float("nan")}, "probe_ms=nan: must be 1 to 10000"),
     ],
 )
-def test_a_server_refuses_what_is_beyond_its_limits(
-    port: int, tmp_path: Path, changes: dict[str, Any], words: str
-) -> None:
+def test_a_server_refuses_what_is_too_much(port: int, tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(NodeError, match=words):
         recorder.measure("127.0.0.1", port, PathRequest([IDLE])._replace(**changes), tmp_path)
 
@@ -149,10 +149,7 @@ def port() -> Iterator[int]:
 
 
 def hand_made(
-    folder: Path,
-    down: Sequence[tuple[float, int]] = (),
-    up: Sequence[tuple[float, int]] = (),
-    **changes: Any,
+    folder: Path, down: Sequence[tuple[float, int]] = (), up: Sequence[tuple[float, int]] = (), **changes: Any
 ) -> Phase:
     """A phase of 100 probes, each 30 ms there and back, of (arrival in s, number) fillers, and a server 5 s ahead."""
     trips = np.zeros(100, ROUND_TRIP)
@@ -228,15 +225,13 @@ def test_a_receiver_that_could_not_keep_up_spoils_the_record(tmp_path: Path) -> 
 
 
 def test_a_phase_in_which_nothing_came_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="must hold arrivals of down: none came"):
-        record.recording(hand_made(tmp_path, sent_down=2000))
+    assert "must hold arrivals of down: none came" in error_of(record.recording, hand_made(tmp_path, sent_down=2000))
 
 
 def test_a_clock_that_was_set_meanwhile_is_refused(tmp_path: Path) -> None:
     phase = hand_made(tmp_path)
     phase.probes["back_ns"][50] -= 1_000_000_000
-    with pytest.raises(UserError, match="a clock was set meanwhile"):
-        record.recording(phase)
+    assert "a clock was set meanwhile" in error_of(record.recording, phase)
 
 
 def test_opportunities_are_whole_packets_of_each_millisecond(tmp_path: Path) -> None:
@@ -254,3 +249,41 @@ def test_opportunities_of_smaller_packets_are_refused(tmp_path: Path) -> None:
 def test_ways_that_do_not_exist_are_refused() -> None:
     with pytest.raises(UserError, match=r"--ways=sideways: must be one of each, both, down, up, none$"):
         live.plan("sideways", 1, 1, 1, 1500, 10)
+
+
+def test_the_command_writes_a_dataset_that_explains_itself(tmp_path: Path) -> None:
+    with socket.create_server(("", 0)) as free:
+        port = str(free.getsockname()[1])
+    server = start(tmp_path, "traces", "record", "--server", "--port", port, PYTHONUNBUFFERED="1")
+    try:
+        wait_until_listening(int(port))
+        words = "--seconds 1 --idle-seconds 1 --ways down --rate-mbps 10 --opportunities".split()
+        out = tmp_path / "mine"
+        done = lab(tmp_path, "traces", "record", "localhost", "--port", port, "--out", str(out), *words)
+        again = lab(tmp_path, "traces", "record", "localhost", "--port", port, "--out", str(out), *words)
+    finally:
+        press_ctrl_c(server)
+        _, errors = server.communicate(timeout=10)
+    assert (server.returncode, errors) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert {file.name for file in out.iterdir()} == {
+        "raw",
+        "record.json",
+        "idle.parquet",
+        "down.parquet",
+        "down-opportunities.parquet",
+    }
+    assert read(out / "down.parquet").format == "recorder"
+    about = json.loads((out / "record.json").read_text())
+    assert about["asked"]["rate_mbps"] == 10
+    assert set(about) >= {"began", "server_address", "client", "server", "phases", "files"}
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+    assert "must be a folder that does not exist yet" in again.stderr
+
+
+@pytest.mark.parametrize("bound", ["--most-mbps", "--most-seconds"])
+@pytest.mark.parametrize("value", ["nan", "0", "-1"])
+def test_a_server_does_not_start_without_a_real_bound(tmp_path: Path, bound: str, value: str) -> None:
+    done = lab(tmp_path, "traces", "record", "--server", bound, value)
+    assert done.returncode == 2
+    assert f"Invalid value for '{bound}'" in done.stderr

@@ -161,7 +161,9 @@ def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) 
 def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
     theirs = {"counterfactual": "leo-100", "changes": "profile fast", "counterfactual_value": 0.38, "closed_pct": 93.0}
     interval = {"counterfactual_lo": 0.36, "counterfactual_hi": 0.41, "ours_from_syn": 0.15, "trials": 77}
-    page = page_of(claim("capacity_s", EXPLAINED, why="a slow link", **theirs, **interval), claim("x", UNEXPLAINED))
+    page = page_of(
+        claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
+    )
     for printed in (
         "<strong>1 differ, explained by a run</strong>",
         "<strong>1 differ, not explained</strong>",

@@ -24,6 +24,7 @@ from lab.judge.outcome import outcome
 from lab.links.profile import Profile
 from lab.runs.trial import prepare, run_trial
 from lab.tables.digests import SUMS
+from tests.brief import folder_at
 from tests.conftest import LOSSY, SMALL, Bench, experiment_on
 from tests.exact_links import deep, silent
 
@@ -55,9 +56,7 @@ def test_every_sender_over_quic_passes_the_certificate_and_has_an_outcome(bench:
 
 
 def test_the_certificate_names_datagrams_of_one_size(bench: Bench) -> None:
-    checks = {
-        check["name"]: check for check in run(SMALL, "search_quic", bench, "quic-first").meta["certificate"]["checks"]
-    }
+    checks = {one["name"]: one for one in run(SMALL, "search_quic", bench, "quic-first").meta["certificate"]["checks"]}
     largest = checks["largest UDP datagram (no segmentation offload, no MTU discovery)"]
     assert (largest["asked"], largest["got"]) == (1472, 1472)
     assert checks["datagrams that capture and client recorded differently"]["got"] == 0
@@ -86,8 +85,7 @@ def test_qlogs_are_json_records_of_both_ends(bench: Bench) -> None:
 
 def test_search_over_quic_decides_as_the_core_does_on_its_acks(bench: Bench, tmp_path: Path) -> None:
     _, job = over_quic(DEEP, "search_quic", bench)
-    folder = tmp_path / "trial"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "trial")
     job.backend.run_plan(prepare(job, folder), folder)
     server = read_server(folder / "server.rows")
     acks, bins = server["ack"], server["bin"]
@@ -128,9 +126,7 @@ def test_on_a_recorded_stream_quic_decides_as_the_kernels_search(
     assert core[-1][-1] == EXIT
 
 
-def test_on_a_recorded_stream_quic_decides_as_the_kernels_rapid_start(
-    bench: Bench, cores: Path, tmp_path: Path
-) -> None:
+def test_on_a_recorded_stream_quic_decides_as_kernels_rapid_start(bench: Bench, cores: Path, tmp_path: Path) -> None:
     events = recorded(SMALL, "rapid_start_quic", bench, tmp_path / "trial")
     core = rapid_start(cores, events)
     assert decisions("rapid_start", events) == core

@@ -68,9 +68,7 @@ def test_an_object_is_whole_when_its_last_byte_has_come(bench: Bench, sender: st
 
 
 @pytest.mark.parametrize("sender", SENDERS)
-def test_requests_leave_when_the_plan_says_so_and_the_application_is_the_limit_between_them(
-    bench: Bench, sender: str
-) -> None:
+def test_requests_leave_when_the_plan_says_and_the_application_limits_between_them(bench: Bench, sender: str) -> None:
     trial = requested(bench, sender, CALLS)
     found = trial.meta["workload"]
     for before, after in itertools.pairwise(found["objects"]):

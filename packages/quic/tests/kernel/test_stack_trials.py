@@ -11,7 +11,6 @@ from lab_quic.stack.smoke import DURATION_S
 from rich.console import Console
 from stack_files import written
 
-from lab.base.errors import UserError
 from lab.commands.prepare import prepared
 from lab.judge.outcome import outcome
 from lab.links.profile import Profile
@@ -20,6 +19,7 @@ from lab.runs.trial import Job, run_trial
 from lab.schema.cca import Cca
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import Trial
+from tests.brief import error_of
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import deep, lossy
 
@@ -154,9 +154,8 @@ NO_QLOG = {"qlog": None, "controls": ["any"]}
 )
 def test_a_bad_stack_is_refused_in_one_line(bench: Bench, tmp_path: Path, fields: dict[str, Any], rule: str) -> None:
     cca = own(str(written(tmp_path, **{**NO_QLOG, **fields})))["any"]
-    with pytest.raises(UserError) as refused:
-        prepared(experiment_of(cca, SMALL), bench.backend, QUIET)
-    line = str(refused.value)
+    refused = error_of(prepared, experiment_of(cca, SMALL), bench.backend, QUIET)
+    line = refused
     assert rule in line
     assert line.startswith("tiny: ")
     assert "\n" not in line

@@ -21,7 +21,8 @@ from lab.node.plan import FlowPlan, Plan
 from lab.runs.trial import STORED, Job, run_trial
 from lab.tables.digests import SUMS
 from lab.tables.packets import ACK, SYN
-from tests.unit.test_packets import SECTION, interface, packet, written
+from tests.brief import folder_at, put
+from tests.unit.test_packets import SECTION, interface, packet_block, written
 from tests.unit.test_trial_stored import DRAFT, NODE, PLAN, Recorded, job, shape
 
 PORT, CLIENT_PORT = 5201, 40000
@@ -58,14 +59,13 @@ def frame(from_server: bool, payload_bytes: int, protocol: int = 17, begin: byte
 
 @pytest.fixture
 def ends(tmp_path: Path) -> Ends:
-    folder = tmp_path / "recorded"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "recorded")
     return recorded(folder)
 
 
 def recorded(tmp_path: Path) -> Ends:
-    other = packet(BEGUN_US - 9, *frame(True, 500, protocol=6))  # TCP of the same port
-    datagrams = [packet(BEGUN_US + t_us, *frame(*what)) for t_us, *what in cast(Any, DATAGRAMS)]
+    other = packet_block(BEGUN_US - 9, *frame(True, 500, protocol=6))  # TCP of the same port
+    datagrams = [packet_block(BEGUN_US + t_us, *frame(*what)) for t_us, *what in cast(Any, DATAGRAMS)]
     written(tmp_path, SECTION, interface(), other, *datagrams).rename(tmp_path / "client.pcapng")
     (tmp_path / "client.rows").write_text(LOG)
     (tmp_path / "server.rows").write_text("")
@@ -100,10 +100,13 @@ def test_a_connection_begins_behind_the_answers_that_belong_to_none(
     tmp_path: Path, answers: list[bytes], connects_s: float
 ) -> None:
     """A server's qlog begins with the datagram that is followed by a connection."""
-    frames = [packet(BEGUN_US, *frame(False, 1200, begin=INITIAL))]
+    frames = [packet_block(BEGUN_US, *frame(False, 1200, begin=INITIAL))]
     for number, begin in enumerate(answers, 1):
         at_us = BEGUN_US + number * 50_000
-        frames += [packet(at_us, *frame(True, 1200, begin=begin)), packet(at_us, *frame(False, 1200, begin=INITIAL))]
+        frames += [
+            packet_block(at_us, *frame(True, 1200, begin=begin)),
+            packet_block(at_us, *frame(False, 1200, begin=INITIAL)),
+        ]
     written(tmp_path, SECTION, interface(), *frames).rename(tmp_path / "client.pcapng")
     assert Datagrams(tmp_path, PORT).connects_s == pytest.approx(connects_s)
 
@@ -144,8 +147,7 @@ class OverQuic(Recorded):
 
 
 def over_quic(ends: Ends, tmp_path: Path) -> Job:
-    program = tmp_path / "program"
-    program.write_text("the program")
+    program = put(tmp_path / "program", "the program")
     sender = QUIC.senders()["search_quic"].model_copy(update={"module_digest": "of the program"})
     plain = job(tmp_path, OverQuic(folder=ends.folder, own_modules={"of the program": program}))
     experiment = replace(plain.experiment, ccas={"search_quic": sender})

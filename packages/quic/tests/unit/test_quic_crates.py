@@ -12,6 +12,7 @@ from lab_formats.fetching.candidates import Mirror
 from lab_quic.quinn import crates
 
 from lab.base.errors import UserError
+from tests.brief import error_of, folder_at, put
 from tests.recordings import serving
 
 LOCK = """\
@@ -41,8 +42,7 @@ def crate(*names: str) -> bytes:
 
 
 def locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes) -> None:
-    lock = tmp_path / "Cargo.lock"
-    lock.write_text(LOCK.format(sha256=hashlib.sha256(content).hexdigest()))
+    lock = put(tmp_path / "Cargo.lock", LOCK.format(sha256=hashlib.sha256(content).hexdigest()))
     monkeypatch.setattr(crates, "LOCK", lock)
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
 
@@ -50,8 +50,7 @@ def locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes) -> N
 @pytest.fixture
 def origin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A registry of the test's own, and where it has the crate."""
-    folder = tmp_path / "origin/crates/small"
-    folder.mkdir(parents=True)
+    folder = folder_at(tmp_path / "origin/crates/small")
     content = crate("small-1.2.3/src/lib.rs")
     locked(monkeypatch, tmp_path, content)
     (folder / "small-1.2.3.crate").write_bytes(content)
@@ -80,29 +79,22 @@ def test_a_crate_with_another_checksum_is_refused_and_nothing_is_stored(origin: 
 @pytest.mark.usefixtures("origin")
 def test_an_origin_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_CRATES_ORIGIN", "http://127.0.0.1:9")
-    with pytest.raises(
-        UserError, match=r"small-1\.2\.3\.crate: Connection refused: must be reachable; without network"
-    ):
-        crates.fetch()
+    assert "small-1.2.3.crate: Connection refused: must be reachable; without network" in error_of(crates.fetch)
 
 
 def test_a_folder_stands_in_for_the_origin(origin: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LAB_CRATES_ORIGIN", "http://127.0.0.1:9")
-    mirror = tmp_path / "mirror/quinn"
-    mirror.mkdir(parents=True)
+    mirror = folder_at(tmp_path / "mirror/quinn")
     (mirror / origin.name).write_bytes(origin.read_bytes())
     assert crates.fetch(Mirror(mirror.parent)) == f"1 crates fetched from {mirror.parent}"
 
 
-def test_a_crate_that_leads_out_of_its_folder_is_refused(
-    origin: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_crate_out_of_its_folder_is_refused(origin: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     content = crate("other-1.0/lib.rs")
     locked(monkeypatch, tmp_path, content)
     origin.write_bytes(content)
     crates.fetch()
-    with pytest.raises(UserError, match=r"small-1\.2\.3\.crate: must hold files of small-1\.2\.3 alone"):
-        crates.unpack(tmp_path / "vendor")
+    assert "small-1.2.3.crate: must hold files of small-1.2.3 alone" in error_of(crates.unpack, tmp_path / "vendor")
 
 
 def test_the_real_lock_has_a_checksum_for_every_crate_but_ours() -> None:

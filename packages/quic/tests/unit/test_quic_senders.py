@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Senders over QUIC are stanzas of quic.yml: planned on the same link, refused where they cannot run."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,17 @@ from lab_vm.host import Host
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.images import image
+from lab.kernel.program import Program
 from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment, try_link
 from lab.runs.plan import draw, make_plan
 from lab.runs.vary import at
 from lab.schema.cca import cca_names, load_cca, load_ccas, load_senders, looks
+from lab.senders.ways import prepared
+from tests.brief import error_of, put
 from tests.command import lab, refused
 from tests.conftest import SMALL, experiment_on
+from tests.unbuilt import virtual
 
 LOOKS = (
     'label: mine\n  slow_start_exit: loss\n  exit_label: loss\n  marker: "1"\n  linestyle: "-"\n  colour: "#000000"\n'
@@ -67,8 +73,7 @@ def test_vary_changes_a_parameter_of_a_core_and_of_no_other_controller() -> None
 
 def test_a_route_whose_packets_are_too_small_for_quic_is_refused() -> None:
     assert planned("quic", mtu_bytes=1228)["flows"][0]["quic"]["datagram_bytes"] == 1200
-    with pytest.raises(UserError, match=r"^mtu_bytes=1227: must be at least 1228 for a sender over QUIC$"):
-        planned("quic", mtu_bytes=1227)
+    assert error_of(planned, "quic", mtu_bytes=1227) == "mtu_bytes=1227: must be at least 1228 for a sender over QUIC"
 
 
 def test_a_second_download_beside_quic_is_refused() -> None:
@@ -89,8 +94,7 @@ def test_a_rival_over_quic_is_refused_as_a_sender_over_quic_is(tmp_path: Path) -
     file = tmp_path / "mine.yml"
     fields = "topology: dumbbell\nprofile: wired-clean\ntrials: 1\nduration_s: 3\nseed: 1\n"
     file.write_text(f"question: Who wins?\nccas: [cubic]\nrival: search_quic\n{fields}")
-    with pytest.raises(UserError, match=r"rival=search_quic: must be left out with a sender over QUIC"):
-        load_experiment(str(file))
+    assert "rival=search_quic: must be left out with a sender over QUIC" in error_of(load_experiment, str(file))
 
 
 def test_a_scenario_names_senders_of_both_files() -> None:
@@ -137,13 +141,11 @@ def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
 def test_a_stanza_that_is_no_sender_over_quic_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stanza: str, line: str
 ) -> None:
-    file = tmp_path / "quic.yml"
-    file.write_text(stanza)
+    file = put(tmp_path / "quic.yml", stanza)
     monkeypatch.setattr(QUIC, "file", file)
-    with pytest.raises(UserError) as error:
-        QUIC.senders()
-    assert line in str(error.value)
-    assert str(QUIC.file.name) in str(error.value)
+    refused = error_of(QUIC.senders)
+    assert line in refused
+    assert str(QUIC.file.name) in refused
 
 
 def test_the_trial_of_each_stack_starts_its_own_program() -> None:
@@ -191,8 +193,9 @@ def test_many_more_senders_over_tcp_take_no_look_that_one_over_quic_states(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     stanza = "more{}:\n  label: more\n  algorithm: cubic\n  slow_start_exit: loss\n"
-    file = tmp_path / "cca.yml"
-    file.write_text(paths.CCAS.read_text() + "\n" + "\n".join(stanza.format(number) for number in range(60)))
+    file = put(
+        tmp_path / "cca.yml", paths.CCAS.read_text() + "\n" + "\n".join(stanza.format(number) for number in range(60))
+    )
     monkeypatch.setattr("lab.schema.cca.CCAS", file)
     known = load_ccas()  # none of them is refused as a likeness of one of quic.yml
     assert len({sender.look for sender in (known | QUIC.senders()).values()}) == len(known) + len(QUIC.senders())
@@ -207,3 +210,29 @@ def test_a_sender_over_quic_beside_an_own_module_runs_in_virtual_time_only(tmp_p
 def test_a_sender_over_quic_runs_in_virtual_time_only(tmp_path: Path) -> None:
     line = refused(lab(tmp_path, "run", "tcp-quic", "--backend", "host"))
     assert "backend=host: must be virtual: senders over QUIC (search_quic" in line
+
+
+def test_each_stack_of_a_senders_is_built_once_and_its_program_is_that_of_the_sender(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The build itself is in packages/quic/tests/kernel/test_quic_program.py."""
+    built: list[str] = []
+
+    def ensure(stack: str, progress: Callable[[str], None]) -> Program:
+        progress(f"building {stack}")
+        return Program(tmp_path / stack, f"digest of {stack}")
+
+    for stack, known in STACKS.items():
+        monkeypatch.setitem(STACKS, stack, replace(known, ensure=partial(ensure, stack)))
+    quic, cubic = QUIC.senders(), load_ccas()["cubic"]
+    before = virtual(tmp_path)
+    assert prepared({"cubic": cubic}, before, built.append) == ({"cubic": cubic}, before)
+    chosen = {name: quic[name] for name in ("search_quic", "cubic_quic", "hystartpp_ngtcp2")}
+    senders, after = prepared({**chosen, "cubic": cubic}, before, built.append)
+    assert built == ["building ngtcp2", "building quinn"]
+    assert senders["cubic"] == cubic
+    for name, sender in chosen.items():
+        assert senders[name] == sender.model_copy(update={"module_digest": f"digest of {sender.stack}"})
+    programs = {f"digest of {stack}": tmp_path / stack for stack in ("ngtcp2", "quinn")}
+    assert after.own_modules == {**before.own_modules, **programs}
+    assert (after.kernel, after.world) == (before.kernel, before.world)

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What QUIC's two ends log becomes the tables that TCP has: what was whole when, what was lost, how it left."""
+"""What QUIC's two ends log becomes the tables that TCP has, of a bounded part of this machine's memory."""
 
+import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 from lab_quic.log import NO_THRESHOLD, Clock, read_client, read_server
+from lab_quic.stack import elf, qlog
 from lab_quic.stream import Received
 from lab_quic.tables import counted, sent_ms
 from quic_logs import event
 
 from lab.base.errors import UserError
 from lab.tables.trial_json import Download
+from tests.brief import error_of, put
 
 CLOCK = Clock(start_ns=1_000_000_000, packet_bytes=1472)
 
 
 def written(tmp_path: Path, *rows: tuple[object, ...], end: str = "\n") -> Path:
-    file = tmp_path / "rows"
-    file.write_text("\n".join("\t".join(map(str, row)) for row in rows) + end)
-    return file
+    return put(tmp_path / "rows", "\n".join("\t".join(map(str, row)) for row in rows) + end)
 
 
 def test_a_gap_holds_what_was_had_until_it_is_filled(tmp_path: Path) -> None:
@@ -111,9 +113,7 @@ def test_a_row_that_is_none_is_refused_in_one_line(tmp_path: Path, row: tuple[ob
         (("bin", 5000, 14480, 1, 1 << 31, 20, 3, 100, 90, 500, 7), "bin"),
     ],
 )
-def test_a_number_that_fits_into_no_table_is_refused_in_one_line(
-    tmp_path: Path, row: tuple[object, ...], name: str
-) -> None:
+def test_a_number_that_fits_into_no_table_is_refused(tmp_path: Path, row: tuple[object, ...], name: str) -> None:
     with pytest.raises(UserError, match=rf"rows: {row[0]}: {name}: must be from -?\d+ to \d+"):
         read_server(written(tmp_path, row))
 
@@ -127,14 +127,34 @@ def test_a_datagram_has_the_time_at_which_the_server_sent_it(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("time_ms", "number"), [(2**32, 1), (-1, 1), (1e300, 1), (1, 10**30)])
-def test_a_qlog_whose_packet_has_no_time_or_number_of_a_trial_is_one_line(
-    tmp_path: Path, time_ms: float, number: int
-) -> None:
-    file = tmp_path / "server.qlog"
-    file.write_text(event("sent", time_ms, number))
+def test_a_qlog_whose_packet_has_no_time_or_number_is_one_line(tmp_path: Path, time_ms: float, number: int) -> None:
+    file = put(tmp_path / "server.qlog", event("sent", time_ms, number))
     with pytest.raises(
         UserError, match=r"server\.qlog: packet: must have a number, and a time from 0 to 4294967296 ms$"
     ):
         sent_ms(file, file, 1)
     file.write_text("")
     assert sent_ms(file, file, 1).to_list() == [None]
+
+
+CAT = Path(shutil.which("cat") or "").resolve()
+LOG = json.dumps({"qlog_version": "0.3", "traces": [{"events": [{}]}]})
+
+
+def test_of_many_lists_of_libraries_the_first_is_read_as_the_loader_does() -> None:
+    content = CAT.read_bytes()
+    header = elf.HEADER.unpack_from(content)
+    tables = content[header[5] :][: header[10] * elf.SEGMENT.size]
+    lists = [each for each in elf.SEGMENT.iter_unpack(tables) if each[0] == elf.DYNAMIC] * 1000
+    many = elf.HEADER.pack(*header[:5], len(content), *header[6:10], header[10] + 1000, *header[11:])
+    more = b"".join(elf.SEGMENT.pack(*each) for each in lists)
+    assert elf.read(many + content[len(many) :] + tables + more, "cat") == elf.read(content, "cat")
+
+
+def test_a_log_of_too_many_values_for_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "server.qlog"
+    monkeypatch.setattr(qlog, "MOST_VALUES", sum(map(LOG.count, ",[{")))
+    file.write_text(LOG)
+    assert qlog.read(file, "mine").is_empty()
+    file.write_text(LOG.replace("[{}]", "[{},{}]"))
+    assert "values=8: must be at most 6, or leave qlog out" in error_of(qlog.read, file, "mine")

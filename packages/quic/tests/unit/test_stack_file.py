@@ -24,6 +24,7 @@ from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_senders
 from lab.senders.named import resolved, sender
 from lab.senders.ways import way_of
+from tests.brief import error_of, folder_at, put
 from tests.conftest import SMALL, experiment_on
 
 CAT = Path(shutil.which("cat") or "").resolve()  # a program of any Debian that needs libc alone
@@ -31,17 +32,14 @@ CAT = Path(shutil.which("cat") or "").resolve()  # a program of any Debian that 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "cache")
     monkeypatch.setenv("LAB_CACHE", str(folder))
     return folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "mine"
-    place.mkdir()
-    return place
+    return folder_at(tmp_path / "mine")
 
 
 def with_program(folder: Path, **fields: Any) -> Path:
@@ -93,8 +91,7 @@ def test_a_command_line_names_a_stack_by_its_path_or_its_name(folder: Path, monk
 
 
 def test_stacks_of_two_files_do_not_look_alike(folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
+    other = folder_at(tmp_path / "other")
     files = written(folder), written(other, name="twin")
     _, senders = resolved([f"{file}:stops" for file in files])
     assert senders
@@ -102,8 +99,7 @@ def test_stacks_of_two_files_do_not_look_alike(folder: Path, tmp_path: Path) -> 
 
 
 def test_two_versions_of_a_stack_with_one_name_are_refused(folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
+    other = folder_at(tmp_path / "other")
     files = written(folder), written(other, version="2")
     with pytest.raises(UserError, match="sender=tiny_stops: must be of one file alone: give the other stack another"):
         resolved([f"{file}:stops" for file in files])
@@ -111,8 +107,7 @@ def test_two_versions_of_a_stack_with_one_name_are_refused(folder: Path, tmp_pat
 
 def test_a_file_without_a_control_is_read_and_not_taken_for_a_sender_of_the_lab() -> None:
     require_senders("./mystack.yml,search")  # the file is read later, and its controls are named
-    with pytest.raises(UserError, match="cca=mystack: must be a known sender"):
-        require_senders("mystack,search")
+    assert "cca=mystack: must be a known sender" in error_of(require_senders, "mystack,search")
 
 
 @pytest.mark.parametrize(
@@ -125,10 +120,7 @@ def test_a_file_without_a_control_is_read_and_not_taken_for_a_sender_of_the_lab(
     ],
 )
 def test_a_name_without_a_stack_is_refused(folder: Path, name: str, rule: str) -> None:
-    with pytest.raises(UserError) as refused:
-        sender(name.format(file=written(folder)))
-    assert rule in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert rule in error_of(sender, name.format(file=written(folder)))
 
 
 @pytest.mark.parametrize(
@@ -162,10 +154,7 @@ def test_a_name_without_a_stack_is_refused(folder: Path, name: str, rule: str) -
     ],
 )
 def test_a_wrong_field_is_refused_in_one_line(folder: Path, fields: dict[str, Any], rule: str) -> None:
-    with pytest.raises(UserError) as refused:
-        own(str(written(folder, **fields)))
-    assert rule in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert rule in error_of(own, str(written(folder, **fields)))
 
 
 def test_a_program_comes_with_its_loader_and_every_library_that_it_needs(folder: Path) -> None:
@@ -178,8 +167,7 @@ def test_a_program_comes_with_its_loader_and_every_library_that_it_needs(folder:
 
 
 def test_the_digest_is_of_the_content_and_not_of_the_place(folder: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
+    elsewhere = folder_at(tmp_path / "elsewhere")
     first, second = prepare(written(folder)), prepare(written(elsewhere))
     (elsewhere / "ends.py").write_text("")
     assert first.digest == second.digest
@@ -229,10 +217,7 @@ def with_machine(number: int) -> bytes:
 def test_a_program_that_cannot_run_is_refused_in_one_line(folder: Path, content: bytes, rule: str) -> None:
     file = with_program(folder)
     (folder / "server").write_bytes(content)
-    with pytest.raises(UserError) as refused:
-        prepare(file)
-    assert rule in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert rule in error_of(prepare, file)
 
 
 @pytest.mark.parametrize(
@@ -245,16 +230,14 @@ def test_a_program_that_cannot_run_is_refused_in_one_line(folder: Path, content:
     ids=["program and file", "program as a file", "all"],
 )
 def test_a_path_has_one_meaning_however_it_is_written(folder: Path, fields: dict[str, Any]) -> None:
-    (folder / IDENTITY_AT).mkdir()
-    (folder / IDENTITY_AT / "key.pem").write_text("another")
+    put(folder / IDENTITY_AT / "key.pem", "another")
     prepared = prepare(with_program(folder, **fields))
     assert prepared.loaded == ("server",)
     assert "PRIVATE KEY" in (prepared.files / IDENTITY_AT / "key.pem").read_text()
 
 
 def test_nothing_outside_of_the_stacks_folder_is_copied(folder: Path, tmp_path: Path, cache: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.mkdir()
+    secret = folder_at(tmp_path / "secret")
     (secret / "key").write_text("secret")
     rule = "must be a plain file below the folder of this file, without a link out of it"
     for link, target in (("a", secret / "key"), ("b", "../secret/key"), ("c", "/proc/self/environ")):
@@ -271,11 +254,9 @@ def test_nothing_outside_of_the_stacks_folder_is_copied(folder: Path, tmp_path: 
 
 
 def test_a_folder_comes_without_the_links_to_folders_in_it(folder: Path, tmp_path: Path) -> None:
-    (folder / "site" / "deep").mkdir(parents=True)
-    (folder / "site" / "deep" / "a.py").write_text("1")
+    put(folder / "site" / "deep" / "a.py", "1")
     (folder / "site" / "out").symlink_to(tmp_path)
-    with pytest.raises(UserError, match="site/out: must be a plain file"):
-        prepare(written(folder, files=["ends.py", "site"]))
+    assert "site/out: must be a plain file" in error_of(prepare, written(folder, files=["ends.py", "site"]))
     (folder / "site" / "out").unlink()
     prepared = prepare(written(folder, files=["ends.py", "site"]))
     assert (prepared.files / "site/deep/a.py").read_text() == "1"
@@ -290,8 +271,7 @@ def test_more_than_the_limit_is_refused_before_it_is_copied(folder: Path, cache:
 
 
 def test_a_stack_that_left_the_cache_is_named() -> None:
-    with pytest.raises(UserError, match="must be in the cache: name the stack's file again"):
-        stored("0123456789abcdef")
+    assert "must be in the cache: name the stack's file again" in error_of(stored, "0123456789abcdef")
 
 
 def test_a_stacks_contract_is_kept_whole(folder: Path) -> None:

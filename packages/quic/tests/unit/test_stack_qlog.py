@@ -15,6 +15,7 @@ from lab_quic.stack import qlog
 from lab_quic.stack.tables import Reported, find_log, timed
 
 from lab.base.errors import UserError
+from tests.brief import error_of
 
 FULL_BYTES = 1472
 UP_S = 0.25
@@ -279,10 +280,9 @@ def test_no_qlog_is_no_rows() -> None:
     ],
 )
 def test_a_qlog_that_is_cut_or_of_another_version_is_refused_in_one_line(tmp_path: Path, text: str, rule: str) -> None:
-    with pytest.raises(UserError) as refused:
-        read(tmp_path, text)
-    assert rule in str(refused.value)
-    assert str(refused.value).startswith("mine: qlog server.sqlog: ")
+    line = error_of(read, tmp_path, text)
+    assert rule in line
+    assert line.startswith("mine: qlog server.sqlog: ")
 
 
 @pytest.mark.parametrize(
@@ -293,8 +293,7 @@ def test_a_qlog_that_is_cut_or_of_another_version_is_refused_in_one_line(tmp_pat
 def test_a_packed_qlog_is_refused_for_that(tmp_path: Path, packed: Callable[[bytes], bytes]) -> None:
     file = tmp_path / "server.sqlog"
     file.write_bytes(packed(sequence(SLOW).encode()))
-    with pytest.raises(UserError, match="first bytes: must be UTF-8 text that is not packed, or leave qlog out"):
-        qlog.read(file, "mine")
+    assert "first bytes: must be UTF-8 text that is not packed, or leave qlog out" in error_of(qlog.read, file, "mine")
 
 
 def test_a_mark_of_the_byte_order_is_no_part_of_a_qlog(tmp_path: Path) -> None:
@@ -314,6 +313,4 @@ def test_a_qlog_is_found_by_its_pattern(tmp_path: Path) -> None:
 def test_not_exactly_one_qlog_is_refused(tmp_path: Path, names: tuple[str, ...], rule: str) -> None:
     for name in names:
         (tmp_path / name).touch()
-    with pytest.raises(UserError) as refused:
-        find_log(tmp_path, "*.sqlog")
-    assert rule in str(refused.value)
+    assert rule in error_of(find_log, tmp_path, "*.sqlog")

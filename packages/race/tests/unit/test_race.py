@@ -13,9 +13,9 @@ from lab_race.harm import table
 from lab_race.page import matrices, render, sentences
 from rich.console import Console
 
-from lab.base.errors import UserError
 from lab.links.profile import load_profile
 from lab.schema.cca import load_ccas
+from tests.brief import error_of
 
 CCAS = {name: load_ccas()[name] for name in ("search", "cubic")}
 (WIRE,) = links("wired-clean", 10, Path())
@@ -118,6 +118,4 @@ def test_a_sentence_states_what_each_loses() -> None:
 def test_a_race_that_cannot_be_is_refused_in_a_line(given: dict[str, object], line: str, tmp_path: Path) -> None:
     usual: dict[str, Any] = {"cca": "search", "links": None, "starts": "0", "trials": 1, "duration_s": None}
     request = Request(**(usual | given), out=tmp_path, workers=1)
-    with pytest.raises(UserError) as raised:
-        answer(request, Console())
-    assert str(raised.value).startswith(line)
+    assert error_of(answer, request, Console()).startswith(line)

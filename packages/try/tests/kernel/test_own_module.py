@@ -17,7 +17,6 @@ from lab_try.senders import Passed, own_senders
 from lab_try.smoke import SmokeError, SmokeTest
 
 from lab.backends.virtual import Virtual, find_built
-from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
@@ -26,7 +25,8 @@ from lab.kernel.versions import LARGE_SOCKETS
 from lab.runs.trial import Job, run_trial
 from lab.schema.cca import Value
 from lab.tables.stored_trial import Trial
-from tests.command import lab, refused
+from tests.brief import error_of, folder_at, put
+from tests.command import lab, lab_ok, refused
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.own_modules import (
     FAULTY,
@@ -62,7 +62,7 @@ def sanitized() -> Virtual:
     return found
 
 
-def test_a_module_is_named_by_what_it_registers_and_may_report_its_exits(
+def test_a_module_is_named_by_what_it_registers_and_may_report_exits(
     tmp_path: Path, kernel: Kernel, world: Image
 ) -> None:
     smoke = smoked(written(tmp_path, source(name="my_own")), kernel, world)
@@ -144,9 +144,7 @@ def test_what_does_not_build_is_named_by_its_place(tmp_path: Path, kernel: Kerne
 
 
 @pytest.mark.parametrize(("content", "line"), FAULTY.values(), ids=FAULTY)
-def test_a_faulty_module_is_refused_in_a_line(
-    tmp_path: Path, kernel: Kernel, world: Image, content: str, line: str
-) -> None:
+def test_a_faulty_module_is_refused(tmp_path: Path, kernel: Kernel, world: Image, content: str, line: str) -> None:
     with pytest.raises(SmokeError, match=line) as refused:
         smoked(written(tmp_path, content), kernel, world)
     assert "Linux version" in refused.value.log_file.read_text()
@@ -176,10 +174,8 @@ def test_a_umask_that_shuts_others_out_fails_no_build(tmp_path: Path, kernel: Ke
 
 
 def test_a_build_sees_no_file_of_the_user(tmp_path: Path, kernel: Kernel) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("geheim")
-    folder = tmp_path / "folder"
-    folder.mkdir()
+    secret = put(tmp_path / "secret", "geheim")
+    folder = folder_at(tmp_path / "folder")
     written(folder, f"$(error read: $(shell cat {secret} /etc/shadow; touch {secret}.new))\nobj-m := own.o\n", "Kbuild")
     written(folder, source())
     with pytest.raises(BuildError) as refused:
@@ -193,16 +189,14 @@ def test_a_build_without_end_is_stopped(tmp_path: Path, kernel: Kernel, monkeypa
     monkeypatch.setattr(own_builder, "BUILD_S", 2)
     written(tmp_path, "$(shell sleep 1000)\nobj-m := own.o\n", "Kbuild")
     written(tmp_path, source())
-    with pytest.raises(UserError, match="build: no end after 2 s"):
-        built(tmp_path, kernel)
+    assert "build: no end after 2 s" in error_of(built, tmp_path, kernel)
 
 
 def test_two_modules_of_one_folder_are_refused(tmp_path: Path, kernel: Kernel) -> None:
     written(tmp_path, "obj-m := a.o b.o\n", "Kbuild")
     for name in ("a.c", "b.c"):
         written(tmp_path, source(), name)
-    with pytest.raises(UserError, match=r"modules=a\.ko, b\.ko: must be one module"):
-        built(tmp_path, kernel)
+    assert "modules=a.ko, b.ko: must be one module" in error_of(built, tmp_path, kernel)
 
 
 def test_a_module_may_register_two_algorithms(tmp_path: Path, kernel: Kernel, world: Image) -> None:
@@ -274,9 +268,7 @@ SHORT = ("--links", "wired", "--against", "cubic", "--trials", "1", "--duration"
 
 @pytest.fixture
 def module(tmp_path: Path) -> Path:
-    file = tmp_path / "mine.c"
-    file.write_text(LARGE)
-    return file
+    return put(tmp_path / "mine.c", LARGE)
 
 
 @pytest.mark.usefixtures("kernel")
@@ -295,8 +287,7 @@ class TestOnTheKernelWithLargeSockets:
 
     def test_a_large_state_runs_there_beside_a_rival_on_the_default_kernel(self, tmp_path: Path, module: Path) -> None:
         options = ("--kernel", LARGE_SOCKETS, "--first-window", "8192")
-        done = lab(tmp_path / "results", "try", str(module), *SHORT, *options)
-        assert done.returncode == 0, done.stderr
+        lab_ok(tmp_path / "results", "try", str(module), *SHORT, *options)
         trials = next((tmp_path / "results/compare-wired").glob("[0-9]*")) / "trials"
         own, rival = Trial(trials / "mine-001").meta, Trial(trials / "cubic-001").meta
         assert "-large-sockets" in own["kernel"]

@@ -22,6 +22,7 @@ from lab_try.module.source import read_source
 from lab.base import sandbox_mode
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel
+from tests.brief import folder_at, put
 from tests.own_cache import cache_with
 from tests.own_modules import UNBUILDABLE, source, written
 
@@ -69,16 +70,12 @@ def test_complaints_and_hints_are_the_same_in_both_modes(
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    file = tmp_path / "secret"
-    file.write_text(HIDDEN)
-    return file
+    return put(tmp_path / "secret", HIDDEN)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    return folder
+    return folder_at(tmp_path / "folder")
 
 
 @pytest.mark.attack("a Kbuild reads or writes a file of the user")

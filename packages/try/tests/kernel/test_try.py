@@ -14,7 +14,7 @@ import pytest
 
 from lab.base.paths import REPO
 from lab.kernel.build import Kernel
-from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
+from tests.command import ENOUGH_S, lab, lab_ok, press_ctrl_c, refused, running_on, start, status_of, wait_for
 from tests.own_cache import cache_with
 from tests.own_modules import CRASHES_LATE, REPORTING, SLEEPS_LATE, acking, at, source, written
 
@@ -30,8 +30,7 @@ def ranks(results: Path) -> list[dict[str, str]]:
 def test_two_versions_of_a_module_are_compared_with_a_sender_of_the_lab(tmp_path: Path) -> None:
     results = tmp_path / "results"
     files = [str(written(tmp_path, content, name)) for name, content in (("a.c", source()), ("b.c", REPORTING))]
-    done = lab(results, "try", *files, *OPTIONS)
-    assert done.returncode == 0, done.stderr
+    lab_ok(results, "try", *files, *OPTIONS)
     assert {row["sender"] for row in ranks(results)} == {"own_a", "own_b", "cubic"}
     shown = lab(results, "log", f"{results}/compare-wired/latest", "own_a-001")
     assert "loading out-of-tree module taints kernel" in shown.stdout
@@ -128,8 +127,6 @@ rm "$SMALL/filler"
 
 @dataclass(frozen=True)
 class Place:
-    """Folders of one test."""
-
     folder: Path
 
     @property
@@ -183,8 +180,7 @@ def test_a_killed_one_leaves_no_process_and_goes_on_when_it_is_repeated(place: P
     process.communicate(timeout=ENOUGH_S)
     wait_for(lambda: not running_on(place.folder), "end of all its processes")
     again = ("--resume",) if step == "campaign" else ()
-    done = lab(place.results, *place.words, *again, **place.environment)
-    assert done.returncode == 0, done.stderr
+    lab_ok(place.results, *place.words, *again, **place.environment)
     assert lab(place.results, "clean", **place.environment).returncode == 0
     assert place.left() == []
 

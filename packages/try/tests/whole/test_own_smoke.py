@@ -18,6 +18,7 @@ from lab.backends.records import TrialError
 from lab.backends.watched import MOST_CONSOLE_BYTES
 from lab.kernel.build import Kernel
 from lab.node.measure.splats import PLACE, splats
+from tests.brief import folder_at, put
 
 FINE: Flow = {"got_bytes": 1_636_240, "least_cwnd_pkts": 10, "most_cwnd_pkts": 254}
 STUCK: Flow = {"got_bytes": 0, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
@@ -46,17 +47,14 @@ def unsandboxed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def module(tmp_path: Path) -> OwnModule:
-    folder = tmp_path / "module"
-    folder.mkdir()
+    folder = folder_at(tmp_path / "module")
     (folder / "own.ko").write_bytes(b"a module")
     source = OwnSource(tmp_path / "own.c", tmp_path, "own", {"own.c": b""})
     return OwnModule(source, None, folder, "own", ("tcp_slow_start",), {}, False, ())  # type: ignore[arg-type]
 
 
 def kernel(folder: Path, program: str, name: str = "kernel-1") -> Kernel:
-    linux = folder / name / "obj" / "linux"
-    linux.parent.mkdir(parents=True)
-    linux.write_text(SHELL + program)
+    linux = put(folder / name / "obj" / "linux", SHELL + program)
     linux.chmod(0o755)
     return Kernel(linux, folder, folder, folder, {})
 
@@ -115,9 +113,7 @@ def test_a_kernel_that_ends_before_any_step_was_booting(tmp_path: Path, module: 
         SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
 
 
-def test_a_kernel_never_begun_has_an_empty_log(
-    tmp_path: Path, module: OwnModule, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_not_begun_has_no_log(tmp_path: Path, module: OwnModule, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise TrialError("no room for a kernel")
 

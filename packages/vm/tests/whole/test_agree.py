@@ -6,11 +6,9 @@ from io import StringIO
 from pathlib import Path
 
 import polars as pl
-import pytest
 from lab_vm import agree
 from rich.console import Console
 
-from lab.base.errors import UserError
 from lab.base.format import NONE
 from lab.base.paths import REPO
 from lab.judge.registry import TRUTH
@@ -18,13 +16,13 @@ from lab.report.table import Table
 from lab.report.text import shown
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
+from tests.brief import error_of, folder_at
 from tests.compared import store
 from tests.stored_run import change, rewrite, run_json, store_run
 
 
 def stored(folder: Path, name: str, place: tuple[str, str], digest: str = "the same") -> None:
-    run = folder / name
-    run.mkdir()
+    run = folder_at(folder / name)
     meta: RunJson = {
         **run_json(("search",)),
         "digests": {"scenario": digest},
@@ -83,8 +81,7 @@ def test_a_damaged_trial_is_in_no_comparison(tmp_path: Path) -> None:
     run = Run(shutil.copytree(REPO / "tests" / "data" / "stored" / "format-2", tmp_path / "run"))
     assert agree.judged_by(run, TRUTH)["cca"].to_list() == ["search"]
     (run.path / "trials" / "search-001" / "trial.json").write_text("{}")
-    with pytest.raises(UserError, match="sha256="):
-        agree.judged_by(Run(run.path), TRUTH)
+    assert "sha256=" in error_of(agree.judged_by, Run(run.path), TRUTH)
 
 
 def test_the_places_agree_where_their_trials_do(tmp_path: Path) -> None:
@@ -106,5 +103,4 @@ def test_without_a_run_of_the_virtual_kernel_there_is_nothing_to_agree_with(tmp_
     run = store_run(tmp_path, 1)
     assert [each.path for each in agree.latest(run.parent)] == [run]
     change(run, backend="host")
-    with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
-        agree.latest(run.parent)
+    assert "must hold a complete run of virtual/netns" in error_of(agree.latest, run.parent)

@@ -31,7 +31,6 @@ def original(bench: Bench) -> Trial:
 
 
 def capture_of(trial: Trial, folder: Path) -> Path:
-    """A trial's capture as dumpcap wrote it."""
     file = folder / "small.pcapng"
     with pa.input_stream(str(trial.path / "client.pcapng.zst"), compression="zstd") as stream:
         file.write_bytes(stream.read())
@@ -86,7 +85,6 @@ def test_the_true_download_lies_in_the_range(
 
 
 def seeds_of_links(results: Path) -> dict[str, set[int]]:
-    """By link the seeds of its runs."""
     seeds: dict[str, set[int]] = {}
     for file in results.glob("whatif-small-*/*/run.json"):
         run = json.loads(file.read_text())

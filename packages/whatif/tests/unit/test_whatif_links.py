@@ -30,6 +30,7 @@ from lab.commands.cli import app
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.node.traffic.series_begin import AHEAD_NS
+from tests.brief import folder_at
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +82,7 @@ def test_losses_that_only_one_of_both_has_are_said_to_be_that(found: Inferred) -
     assert (lost.answer, lost.error_pct, lost.reason) == ("DOES NOT FIT", None, "only one of both has some")
 
 
-def test_round_trips_that_are_wrong_in_some_steps_are_said_to_be_that_and_what_cannot_be_told_is_named(
-    found: Inferred,
-) -> None:
+def test_round_trips_that_are_wrong_in_some_steps_are_said_to_be_and_what_is_unknown_is_named(found: Inferred) -> None:
     recorded = measured(found)
     some = np.where(np.arange(len(recorded.rtt_ms)) % 5 == 0, 1.5, 1.0)
     compared = compare(recorded, emulated(found, rtt_ms=recorded.rtt_ms * some, mark_s={1: None, 5: None, 20: None}))
@@ -166,11 +165,7 @@ def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
 
 @pytest.mark.parametrize(
     ("lost", "kind"),
-    [
-        ((490, 980, 985, 990), "tail"),
-        ((490, 650, 750, 800), "at least"),
-        ((465, 930, 1410, 1900), "at least"),
-    ],
+    [((490, 980, 985, 990), "tail"), ((490, 650, 750, 800), "at least"), ((465, 930, 1410, 1900), "at least")],
     ids=["full", "any (PIE)", "near the largest queue (RED)"],
 )
 def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], kind: str) -> None:
@@ -184,9 +179,7 @@ def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], ki
 
 
 @pytest.mark.parametrize(("sender", "refused"), [("cubic", True), ("hystartpp", True), ("bbr", False)])
-def test_an_exit_by_round_trips_is_refused_where_acks_wait_by_chance(
-    found: Inferred, sender: str, refused: bool
-) -> None:
+def test_an_exit_by_round_trips_is_refused_where_acks_may_wait(found: Inferred, sender: str, refused: bool) -> None:
     waits_s = np.random.default_rng(1).uniform(0, 0.02, len(found.path.up.depart_s))
     chance = replace(found.path.up, least_s=waits_s, most_s=waits_s)
     jittery = replace(found, path=replace(found.path, up=chance))
@@ -225,8 +218,7 @@ def test_clean_removes_runs_on_inferred_links_and_no_others(
     inferred = profile(found, VARIANTS[0], 0.2)
     runs = {"whatif-x-a": inferred, "whatif-mine": inferred | {"recorded": []}, "try-link": inferred}
     for name, content in runs.items():
-        folder = tmp_path / "results" / name / "2026-11-25T21-00-00Z"
-        folder.mkdir(parents=True)
+        folder = folder_at(tmp_path / "results" / name / "2026-11-25T21-00-00Z")
         (folder / "run.json").write_text(json.dumps({"name": name, "profile": content}))
         (folder.parent / "latest").symlink_to(folder.name)
     list(tidy(with_cache=False))

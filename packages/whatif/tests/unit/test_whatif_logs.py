@@ -5,9 +5,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
-from lab_whatif import logs
+from lab_whatif import files, logs
 from lab_whatif.evidence import items
+from lab_whatif.link import written
 from lab_whatif.measures import measured
 from test_import_ndt7 import SACKED_NDT7, info, ndt7
 from test_import_qlog import acked as acknowledged
@@ -18,13 +20,14 @@ from whatif_captures import MSS, Download, Known, ack_log
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
+from lab.traces.recording import Recording
+from tests.brief import put
 
 READINGS = ndt7(*(info(100_000 * row, 500_000 * row, 12_000 + row, 0) for row in range(1, 20)))
 
 
 def test_a_log_of_each_ack_shows_rate_and_round_trip(tmp_path: Path) -> None:
-    file = tmp_path / "acks.csv"
-    file.write_text(ack_log(Download(Known())))
+    file = put(tmp_path / "acks.csv", ack_log(Download(Known())))
     found = logs.inferred_of(file, logs.read(file))
     assert found.path.base_rtt_ms == pytest.approx(50, abs=2)
     assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(20, rel=0.02)
@@ -58,8 +61,7 @@ def test_a_log_of_what_arrived_in_order_alone_is_refused_where_anything_was_lost
 def test_a_log_with_long_pauses_is_refused(tmp_path: Path) -> None:
     """Six requests of one connection, 20 s apart, are no bulk; a bulk's last ACK leaves nothing in flight, too."""
     known = Known(call_pkts=1000, call_s=20, most_window=300, buffer_bytes=3_000_000, size_bytes=6000 * MSS)
-    file = tmp_path / "acks.csv"
-    file.write_text(ack_log(Download(known)))
+    file = put(tmp_path / "acks.csv", ack_log(Download(known)))
     logs.inferred_of(file, logs.read(file))
     file.write_text(ack_log(Download(replace(known, calls=True))))
     with pytest.raises(UserError, match="segments sent with nothing in flight=5: must be at most"):
@@ -68,8 +70,7 @@ def test_a_log_with_long_pauses_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [SACKED_SS, SACKED_NDT7], ids=["ss", "ndt7"])
 def test_what_fills_a_hole_bounds_no_capacity(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "log"
-    file.write_text(text)
+    file = put(tmp_path / "log", text)
     (capacity, _) = logs.bounds(file, logs.read(file))[1]
     assert capacity.low == pytest.approx((250_000 - 144_800) * 8 / 0.25 / 1e6, abs=0.001)
 
@@ -81,8 +82,7 @@ def test_a_qlog_shows_the_rate(tmp_path: Path, first_bytes: int) -> None:
     for number in range(1, 4000):
         events += [sent(60 + number / 2, number, 1208)]
     arrivals = [acknowledged(60 + number / 2 + 90, [number]) for number in range(1, 4000)]
-    file = tmp_path / "x.sqlog"
-    file.write_text(qlog(*sorted([*events, *arrivals], key=lambda event: event["time"])))
+    file = put(tmp_path / "x.sqlog", qlog(*sorted([*events, *arrivals], key=lambda event: event["time"])))
     found = logs.inferred_of(file, logs.read(file))
     assert found.path.base_rtt_ms == 50
     assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(20, rel=0.01)
@@ -94,9 +94,7 @@ def in_whole_ms(folder: Path, base_ms: float) -> Path:
     times_ms = [(number * 0.613, number * 0.613 + base_ms + 40 * (number >= 200)) for number in range(3000)]
     events = [sent(int(sent_ms), number) for number, (sent_ms, _) in enumerate(times_ms)]
     events += [acknowledged(int(back_ms), [number]) for number, (_, back_ms) in enumerate(times_ms)]
-    file = folder / "x.sqlog"
-    file.write_text(qlog(*sorted(events, key=lambda event: event["time"])))
-    return file
+    return put(folder / "x.sqlog", qlog(*sorted(events, key=lambda event: event["time"])))
 
 
 def test_a_qlog_in_whole_ms_knows_the_base_rtt_to_one_of_them(tmp_path: Path) -> None:
@@ -136,8 +134,7 @@ def test_readings_bound_the_capacity_and_say_that_they_are_coarse(tmp_path: Path
 
 
 def test_readings_are_refused_for_other_senders(tmp_path: Path) -> None:
-    file = tmp_path / "log"
-    file.write_text(READINGS)
+    file = put(tmp_path / "log", READINGS)
     result = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", "--cca", "bbr"])
     assert isinstance(result.exception, UserError)
     assert "left out with readings of tcp_info" in str(result.exception)
@@ -148,7 +145,21 @@ def test_readings_are_refused_for_other_senders(tmp_path: Path) -> None:
     [("17787 29.4\n17787.2 35.9\n17787.4 0\n", "zhuge"), ("# Readme\n\nSome words.\n", "none, near columns")],
 )
 def test_what_shows_no_sender_is_refused_by_what_it_is(tmp_path: Path, text: str, form: str) -> None:
-    file = tmp_path / "rate.log"
-    file.write_text(text)
+    file = put(tmp_path / "rate.log", text)
     with pytest.raises(UserError, match=f"format={form}: must be a capture, or one of ack-log, qlog, ndt7, ss"):
         logs.read(file)
+
+
+LOG = Recording(pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]}), "series", None, "ss-tcp", "made", ())
+
+
+@pytest.mark.parametrize("name", [files.EVIDENCE, files.CAPACITY, files.NUMBERS, files.LINK])
+def test_no_file_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    (canary := tmp_path / "canary").write_text("as it was")
+    (folder := tmp_path / "answer").mkdir()
+    (folder / name).symlink_to(canary)
+    files.write_bounds(folder, LOG, pl.DataFrame({"t_s": [0.0]}), [])
+    files.write_numbers(folder, "cubic", [], [])
+    written(folder / files.LINK, {"title": "a link"})
+    assert canary.read_text() == "as it was"
+    assert all((folder / each).is_file() and not (folder / each).is_symlink() for each in (name, files.EVIDENCE))

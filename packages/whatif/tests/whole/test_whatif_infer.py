@@ -17,6 +17,7 @@ from lab_whatif.shown import link_lines
 from whatif_captures import MSS, Download, Frame, Known, written
 
 from lab.base.errors import UserError
+from tests.brief import present
 
 RTT_MS = 50.0
 
@@ -123,9 +124,7 @@ def test_a_random_loss_before_the_queue_is_full_is_no_threshold(tmp_path: Path, 
     [Known(acks_lost=0.85), Known(acks_lost=0.5, one_way_ms=150, buffer_bytes=700_000), Known(ack_every=40)],
     ids=["a filter of ACKs", "each second ACK", "merged at the receiver"],
 )
-def test_acks_that_report_packets_together_or_late_show_no_random_loss_at_the_sender(
-    tmp_path: Path, known: Known
-) -> None:
+def test_acks_that_report_packets_together_or_late_show_no_loss_at_the_sender(tmp_path: Path, known: Known) -> None:
     """All losses are those of a full queue; which one they had met is not seen."""
     found = inferred(tmp_path, replace(known, size_bytes=5_000_000), "server")
     bounds = {each.name: each for each in items(found)}
@@ -149,8 +148,7 @@ def test_slow_start_ends_with_the_report_of_the_first_loss(tmp_path: Path, side:
 def test_what_was_sent_again_for_nothing_shortens_no_round_trip(tmp_path: Path) -> None:
     """A late packet's ACK, soon after its second copy was sent, is not that copy's."""
     known = Known(most_window=120, late_share=0.01)
-    path = at_sender(of_capture(written(tmp_path / "x.pcap", Download(known).server, known), []))
-    assert path is not None
+    path = present(at_sender(of_capture(written(tmp_path / "x.pcap", Download(known).server, known), [])))
     assert abs(path.base_rtt_ms - RTT_MS) <= known.stamp_ms
 
 
@@ -186,12 +184,8 @@ def test_a_late_packet_is_no_backlog(tmp_path: Path) -> None:
     [("client", Known(late_share=0.002, late_ms=200), 0), ("server", Known(size_bytes=5_000_000), 0.02)],
     ids=["late by 0.5 MB of the link", "ACKs without their SACK blocks for a while"],
 )
-def test_a_packet_that_was_overtaken_makes_no_larger_queue(
-    tmp_path: Path, side: str, known: Known, blind_s: float
-) -> None:
-    frames = [
-        replace(frame, sack=()) if 0 < frame.t_s - 0.5 < blind_s else frame for frame in getattr(Download(known), side)
-    ]
+def test_an_overtaken_packet_makes_no_larger_queue(tmp_path: Path, side: str, known: Known, blind_s: float) -> None:
+    frames = [replace(one, sack=()) if 0 < one.t_s - 0.5 < blind_s else one for one in getattr(Download(known), side)]
     found = judged(written(tmp_path / "x.pcap", frames, known), None, [])[1].buffer
     assert (found.kind, found.random_loss_pct) == ("tail", 0)
     assert found.bytes == pytest.approx(150_000, rel=0.02)
@@ -273,9 +267,7 @@ BURSTS = Known(calls=True, call_pkts=40, call_s=40 * MSS * 8 / 14e6, call_count=
 
 @ENDS
 @pytest.mark.parametrize("known", [BURSTS, replace(BURSTS, held_s=0.003), Known()], ids=["idle host", "busy", "bulk"])
-def test_an_application_that_writes_in_bursts_leaves_the_capacity_uncertain(
-    tmp_path: Path, side: str, known: Known
-) -> None:
+def test_an_application_that_writes_in_bursts_hides_the_capacity(tmp_path: Path, side: str, known: Known) -> None:
     """Two thirds of the link; a receiver's busy host moves the ends of each backlog, of which a bulk has few."""
     found = inferred(tmp_path, known, side)
     assert any("the link was backlogged for" in line for line in link_lines(found, side)) is known.calls

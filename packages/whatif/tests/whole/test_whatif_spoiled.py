@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every spoiled capture is refused, and no bulk capture is: links times ends times ways to spoil one."""
+"""Every spoiled capture is refused, and no bulk capture is; what stands there twice or was sent again counts once."""
 
 import struct
 from collections.abc import Callable
@@ -7,12 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from changed_frames import later, merged, off
+from changed_frames import both, later, merged, off, twice
+from lab_formats.reading.copies import counted_once
+from lab_formats.reading.packets import packets_of
+from lab_whatif.evidence import items
+from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
-from test_whatif_refusals import thinned
-from whatif_captures import Download, Frame, Known, written
+from lab_whatif.shown import link_lines
+from test_whatif_refusals import REQUESTS, thinned
+from whatif_captures import MSS, Download, Frame, Known, written
 
 from lab.base.errors import UserError
+from lab.traces import importers
+from tests.brief import error_of
 
 LINKS = {
     "20 Mb/s, 50 ms": Known(),
@@ -69,9 +76,7 @@ def test_one_cause_is_refused_in_one_line(
 ) -> None:
     known = Known(size_bytes=4_000_000)
     file = written(tmp_path / "x.pcap", spoil(Download(known).client), known, snap=snap)
-    with pytest.raises(UserError) as refused:
-        judged(file, None, [])
-    assert [each.split(": ")[1].startswith(line) for each in str(refused.value).splitlines()] == [True]
+    assert [each.split(": ")[1].startswith(line) for each in error_of(judged, file, None, []).splitlines()] == [True]
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -90,8 +95,7 @@ def test_a_clock_that_is_coarse_at_one_of_two_interfaces_is_refused(tmp_path: Pa
     ways.append([frame for frame in frames if not frame.to_client])
     file = tmp_path / "x.pcapng"
     file.write_bytes(b"".join(in_a_section(written(tmp_path / "x.pcap", way, known)) for way in ways))
-    with pytest.raises(UserError, match=r"must be at least 5 steps of the capture's clock \(10 ms\)"):
-        judged(file, None, [])
+    assert "must be at least 5 steps of the capture's clock (10 ms)" in error_of(judged, file, None, [])
 
 
 def in_a_section(pcap: Path) -> bytes:
@@ -116,3 +120,151 @@ def test_time_stamps_of_the_other_end_that_lose_time_are_refused(tmp_path: Path,
     file = written(tmp_path / "x.pcap", off(getattr(Download(Known()), side), side, -0.01), Known())
     with pytest.raises(UserError, match=rf"even change of the way up={shown}\.\d ms/s: must be at most 5 ms/s"):
         judged(file, None, [])
+
+
+BULK = Known()
+
+
+@pytest.fixture(scope="module")
+def plain() -> Download:
+    return Download(BULK)
+
+
+@pytest.mark.parametrize(("after_s", "every"), [(1e-5, 1), (1e-5, 3), (0.003, 1), (0.05, 3)])
+def test_copies_of_data_count_once_in_the_rate(tmp_path: Path, plain: Download, after_s: float, every: int) -> None:
+    once = importers.read(written(tmp_path / "once.pcap", plain.client, BULK)).frame["rate_down_mbps"]
+    found = importers.read(written(tmp_path / "twice.pcap", twice(plain.client, after_s, every), BULK))
+    assert found.frame["rate_down_mbps"][: len(once)].to_list() == once.to_list()
+    assert any("are copies of others: each is counted once" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("stamps", "late_s"), [(True, 0.0), (True, 5.0), (False, 0.0)])
+def test_of_both_ends_at_once_no_rtt_is_seen(tmp_path: Path, plain: Download, stamps: bool, late_s: float) -> None:
+    """The ACKs of the second end stand twice, too; its clock may be another."""
+    once = importers.read(written(tmp_path / "once.pcap", plain.server, BULK, stamps=stamps)).frame
+    frames = both(plain.client, later(plain.server, -1, late_s))
+    found = importers.read(written(tmp_path / "both.pcap", frames, BULK, stamps=stamps))
+    assert sum(found.frame["rate_up_mbps"]) == pytest.approx(sum(once["rate_up_mbps"]), rel=0.02)
+    assert found.frame["rtt_ms"].null_count() == found.frame.height
+    assert any("for the capture shows two places" in note for note in found.notes)
+
+
+def test_of_two_captures_of_one_way_one_counts(tmp_path: Path, plain: Download) -> None:
+    """Both ends' pcapng files, merged: what one alone shows was lost, or merged by a network card."""
+    client, server = (
+        [each._replace(interface=(number, 0)) for each in packets_of(written(tmp_path / "x.pcap", end, BULK), [])]
+        for number, end in enumerate((plain.client, merged(plain.server, 20)))
+    )
+    assert counted_once(both(client, server))[0] == server
+
+
+def test_acks_whose_sack_blocks_are_cut_are_no_copies(tmp_path: Path, plain: Download) -> None:
+    whole = importers.read(written(tmp_path / "whole.pcap", plain.client, BULK)).frame
+    cut = importers.read(written(tmp_path / "cut.pcap", plain.client, BULK, snap=68)).frame
+    assert cut["rate_up_mbps"].to_list() == whole["rate_up_mbps"].to_list()
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+@pytest.mark.parametrize("every", [1, 3])
+def test_copies_at_one_place_change_nothing(tmp_path: Path, plain: Download, side: str, every: int) -> None:
+    frames = getattr(plain, side)
+    once = judged(written(tmp_path / "once.pcap", frames, BULK), None, [])[1]
+    found = judged(written(tmp_path / "twice.pcap", twice(frames, 1e-5, every), BULK), None, [])[1]
+    assert found.capacity.equals(once.capacity)
+    assert found.buffer.bytes == once.buffer.bytes
+
+
+BOTH_ENDS = pytest.mark.parametrize("side", ["client", "server"])
+
+
+def inferred(folder: Path, known: Known, side: str) -> Inferred:
+    return judged(written(folder / "x.pcap", getattr(Download(known), side), known), None, [])[1]
+
+
+FEW = Known(rate_mbps=2, one_way_ms=10, buffer_bytes=8 * (MSS + 66), size_bytes=300_000)
+
+
+@BOTH_ENDS
+@pytest.mark.parametrize(
+    "known",
+    [
+        FEW,
+        replace(FEW, rate_mbps=0.5, one_way_ms=60, buffer_bytes=15_000, stamp_ms=10),
+        replace(FEW, rate_mbps=1, one_way_ms=25, buffer_bytes=10_000, stamp_ms=4, ack_every=4),
+        replace(FEW, rate_mbps=5, buffer_bytes=25_000, drop_above=0.5, ack_every=4, size_bytes=1_250_000, seed=84),
+        Known(buffer_bytes=135_408, most_window=170, stamp_ms=4, size_bytes=8_000_000),
+    ],
+    ids=["8 packets", "9", "6, ACKs of 4", "a threshold", "no loss, stamps of 4 ms"],
+)
+def test_the_bounds_of_a_buffer_of_few_packets_hold_it(tmp_path: Path, side: str, known: Known) -> None:
+    found = inferred(tmp_path, known, side)
+    bounds = next(each for each in items(found) if each.name in ("buffer", "drop_threshold"))
+    true_bytes = known.buffer_bytes * (known.drop_above or 1)
+    assert (bounds.low or 0) <= true_bytes <= (bounds.high or true_bytes)
+    if known == FEW and side == "client":
+        assert bounds.value == known.buffer_bytes
+
+
+@BOTH_ENDS
+def test_what_a_full_queue_drops_is_no_random_loss_where_the_way_down_sways(tmp_path: Path, side: str) -> None:
+    """By 5 ms: at the sender most of what the full queue dropped seems to have met a smaller one."""
+    found = inferred(tmp_path, Known(sway_ms=5, size_bytes=8_000_000), side)
+    assert found.buffer.losses > 900
+    assert found.buffer.random_loss_pct == 0
+    assert found.buffer.kind == {"client": "tail", "server": "at least"}[side]
+
+
+@pytest.mark.parametrize("lost_pct", [0.0, 1.0])
+def test_a_way_down_that_varies_says_that_random_losses_may_be_none(tmp_path: Path, lost_pct: float) -> None:
+    found = inferred(tmp_path, Known(size_bytes=4_000_000), "client")
+    varying = replace(found, jitter_ms=20.0, buffer=replace(found.buffer, random_loss_pct=lost_pct))
+    lines = link_lines(varying, "receiver")
+    assert any("without a full queue may have met one" in line for line in lines) is (lost_pct > 0)
+
+
+BEFORE_S = 0.5  # a pause's end; that a timeout is near is no reason for it
+
+
+@pytest.fixture(scope="module")
+def requests() -> Download:
+    return Download(REQUESTS)
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_pause_counts_also_where_something_was_sent_again_shortly_before(
+    tmp_path: Path, requests: Download, side: str
+) -> None:
+    frames: list[Frame] = getattr(requests, side)
+    old = next(frame for frame in frames if frame.seq == 100 * frame.length > 0)
+    ends_s = [REQUESTS.call_s * call - BEFORE_S for call in range(1, 6)]
+    again = [replace(old, t_s=t_s, tsval=old.tsval + round((t_s - old.t_s) * 1e3)) for t_s in ends_s]
+    with pytest.raises(UserError, match="segments sent with nothing in flight=5"):
+        judged(written(tmp_path / "x.pcap", both(frames, again), REQUESTS), None, [])
+
+
+@pytest.mark.parametrize("late_ms", [70.0, 200.0])
+def test_a_packet_of_which_both_copies_came_was_late_and_not_lost(tmp_path: Path, late_ms: float) -> None:
+    """The receiver reports the second one (D-SACK): at the sender as few are lost as at the receiver."""
+    known = Known(late_share=0.002, late_ms=late_ms, most_window=120, size_bytes=5_000_000)
+    sent = [frame.seq for frame in Download(known).server if frame.length]
+    assert len(sent) > len(set(sent))
+    found = judged(written(tmp_path / "x.pcap", Download(known).server, known), None, [])[1].buffer
+    assert (found.losses, found.random_loss_pct) == (0, 0)
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_connection_that_stands_again_under_translated_addresses_counts_once(
+    tmp_path: Path, bulk: Download, side: str
+) -> None:
+    """As of a container, whose host captures at all its interfaces."""
+    frames = getattr(bulk, side)
+    once, again = (
+        written(tmp_path / f"{late_s}.pcap", [replace(each, t_s=each.t_s + late_s) for each in frames], BULK)
+        for late_s in (0.0, 1e-5)
+    )
+    plain, notes = judged(once, None, [])[1], list[str]()
+    once.write_bytes(once.read_bytes() + again.read_bytes()[24:].replace(bytes([10, 0, 0, 2]), bytes([172, 17, 0, 2])))
+    found = judged(once, None, notes)[1]
+    assert found.capacity.equals(plain.capacity)
+    assert found.buffer.bytes == plain.buffer.bytes
+    assert any(note.startswith("1 connections stand again under translated addresses (NAT)") for note in notes)
