@@ -27,9 +27,7 @@ LATE_TOLERANCE_PCT = 1.0  # of the packets that leave a delay line in real time
 BUSY_TOLERANCE_PCT = 95.0  # above it anything may have waited for a processor
 STEAL_TOLERANCE_PCT = 5.0
 WINDOW_LIMITED_TOLERANCE_PCT = 0.1
-LOSS_SDS = (
-    4.0  # a loss rate drawn at random lies this many standard deviations from the requested one in one of 16,000 trials
-)
+LOSS_SDS = 4.0  # so far from the requested one a loss rate drawn at random lies in one of 16,000 trials
 BUSY_SAMPLES = 20
 AHEAD_PKTS = 3  # at most so many packets cross a bottleneck before the first probe: ARP's, and one in real time
 SILENT_RTTS = 2  # from one ACK to the next: longer than what is in flight takes

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from lab_whatif.path import Down
 
 RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost for lack of room
-THRESHOLD_ABOVE = (
-    1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
-)
+# Times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop.
+THRESHOLD_ABOVE = 1.1
 NEAR_END, MOST_ELSEWHERE = 0.75, 0.25  # of the largest queue, where a tail drops; share of losses that are not there
 # What a tail drops has met the largest queue, within these bounds (chosen over ten captures of tail drop); an AQM drops
 # most below, where others get in. At the sender a capture shows together what one ACK covers.
