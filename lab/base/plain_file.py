@@ -9,6 +9,7 @@ from pathlib import Path
 from lab.base.errors import UserError, field_error
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
+PART = ".part"  # ending of a file that is being written
 
 
 def require_plain(path: Path, most_bytes: int | None = None) -> None:
@@ -50,7 +51,7 @@ def require_plain_files(folder: Path) -> None:
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write under a name that no other writer has, then rename: the file is whole or not there, no link is followed."""
-    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}{PART}")
     try:
         with draft.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
@@ -58,6 +59,11 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     finally:
         draft.unlink(missing_ok=True)
     return path
+
+
+def content_of(folder: Path) -> list[Path]:
+    """Return what stands in a folder, in order; not the drafts that a killed write_whole left."""
+    return sorted(each for each in folder.iterdir() if not (each.name.startswith(".") and each.name.endswith(PART)))
 
 
 def require_made(folder: Path, place: str) -> Path:

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import GIGABYTE, MEGABYTE, read_plain, require_plain, write_whole
+from lab.base.plain_file import GIGABYTE, MEGABYTE, content_of, read_plain, require_plain, write_whole
 
 SUMS = "SHA256SUMS"
 LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)\n")
@@ -22,7 +22,7 @@ Digests = dict[str, set[str]]  # of each file's name
 
 def write_digests(folder: Path) -> None:
     """Write the digest of every file of a folder that is whole: nothing may be added to it later."""
-    files = sorted(file for file in folder.iterdir() if file.is_file() and file.name != SUMS)
+    files = [file for file in content_of(folder) if file.is_file() and file.name != SUMS]
     (folder / SUMS).write_text("".join(_line(digest_of(file), file.name) for file in files))
 
 

@@ -2,6 +2,7 @@
 """What was stored is read as it was stored, or named in one line as damaged; JSON has one value per member."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.base.plain_file import read_plain, write_whole
+from lab.base.plain_file import content_of, read_plain, write_whole
 from lab.judge.judged import OUTCOMES, judged
 from lab.tables.digests import SUMS, read_digests, write_digests, write_with_digest
 from lab.tables.stored_run import Run
@@ -187,6 +188,21 @@ def test_two_writers_of_a_file_at_once_leave_one_of_their_contents_and_no_draft(
 
     write_whole(file, Slow())
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("file", "first")]
+
+
+def test_the_draft_of_a_killed_writer_is_no_content_of_its_folder(tmp_path: Path) -> None:
+    class Killed(str):
+        def encode(self, *_: object) -> bytes:
+            os._exit(0)
+
+    if (writer := os.fork()) == 0:
+        write_whole(tmp_path / "file", Killed())
+    os.waitpid(writer, 0)
+    assert len(list(tmp_path.iterdir())) == 1
+    other = put(tmp_path / "other", "content")
+    assert content_of(tmp_path) == [other]
+    write_digests(tmp_path)
+    assert read_digests(tmp_path / SUMS).keys() == {"other"}
 
 
 @pytest.mark.parametrize("table", TABLES)

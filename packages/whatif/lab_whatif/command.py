@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lab.base.choice import names
 from lab.base.errors import field_error
-from lab.base.plain_file import write_whole
+from lab.base.plain_file import content_of, write_whole
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.runs.plan import MSS_BYTES
@@ -72,7 +72,7 @@ class Request:
             raise field_error(COMMAND_LINE, "pacing", self.pacing, " or ".join(PACINGS))
         require_senders(self.was, "was")
         require_senders(self.cca)
-        if self.folder.exists() and not (self.folder / files.EVIDENCE).is_file() and any(self.folder.iterdir()):
+        if self.folder.exists() and not (self.folder / files.EVIDENCE).is_file() and content_of(self.folder):
             raise field_error(COMMAND_LINE, "out", self.folder, "a new folder, or one that this command wrote")
 
 

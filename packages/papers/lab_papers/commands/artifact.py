@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.commit import commit, git
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import require_plain, write_whole
+from lab.base.plain_file import content_of, require_plain, write_whole
 from lab.tables.digests import write_digests
 from lab_papers.artifact import documents, facts
 from lab_papers.commands.verify import claims_of
@@ -45,7 +45,7 @@ def write_deposit(folder: Path, texts: dict[str, str], commit: str, bundle: Path
 
 def _require_ours(folder: Path) -> None:
     if folder.exists():
-        for found in sorted(folder.iterdir()):
+        for found in content_of(folder):
             if found.name not in NAMES and not (found.name.startswith("search-lab-") and found.suffix == ".gz"):
                 raise field_error("lab artifact", "out", found, "in a folder that holds only an artifact")
 

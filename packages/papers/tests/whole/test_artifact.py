@@ -22,7 +22,7 @@ from lab_papers.evaluation.claims.verdict import AGREES, COUNTED, UNJUDGED
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.schema.scenario import load_scenario, scenarios
-from tests.brief import error_of, present
+from tests.brief import error_of, present, put
 from tests.stored_run import rewrite, store_run
 
 NOTHING = pl.DataFrame(schema=SCHEMA)
@@ -147,6 +147,7 @@ def test_a_deposit_can_be_written_again_and_its_checksums_hold(tmp_path: Path) -
 
 def test_the_source_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:
     found = []
+    put(tmp_path / "a/.ARTIFACT.md.0a1b2c3d.part", "of a killed command")
     for name in ("a", "b"):
         deposit.write_deposit(tmp_path / name, {}, "0123456789ab", None)
         found.append((tmp_path / name / "search-lab-0123456789ab.tar.gz").read_bytes())
