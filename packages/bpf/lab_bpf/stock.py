@@ -22,6 +22,36 @@ from lab.base.scratch import scratch_folder
 from lab.images import image
 
 Entry = tuple[str, Path | bytes]  # a name there, and the file, folder or link that it is, or a program's text
+IMAGE = "bpf-stock"
+QEMU = "qemu-system-x86_64"
+MODULES = ("veth", "sch_netem")
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+LEFT_OUT = (
+    *("boot", "dev", "usr/share", "var"),
+    *(f"usr/lib/{name}" for name in ("apt", "modules", "systemd", "udev")),
+    *(f"{LIBRARIES}/{name}" for name in ("gconv", "perl-base", "systemd")),
+)
+ARCHIVE = "root.cpio"
+JOB, RESULTS = "job", "results"
+DYING = ("setpriv", "--pdeathsig", "KILL", "--")  # with the command that started it
+MEMORY_MB, LIMIT_S = 1024, 1500  # a busy machine takes long
+# Software emulation: KVM may be there and yet not boot.
+MACHINE = ("-accel", "tcg", "-cpu", "max", "-smp", "1", "-display", "none", "-no-reboot", "-nodefaults")
+INIT = """#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mkdir -p /proc /sys /dev /run /tmp
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs run /run
+exec </dev/console >/dev/console 2>&1
+ip link set lo up
+export PYTHONPATH=/job PYTHONDONTWRITEBYTECODE=1
+mkdir /job/results && cd /job
+( {commands} ) >output 2>&1
+echo $? >status
+stty -F /dev/ttyS1 raw -echo
+tar -c output status results | cat >/dev/ttyS1
+sync
+busybox poweroff -f
+"""
 
 
 def write_archive(stream: BinaryIO, entries: Iterable[Entry]) -> None:
@@ -50,36 +80,6 @@ def _write_entry(stream: BinaryIO, name: str, number: int, mode: int, content: b
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.name
-IMAGE = "bpf-stock"
-QEMU = "qemu-system-x86_64"
-MODULES = ("veth", "sch_netem")
-LIBRARIES = "usr/lib/x86_64-linux-gnu"
-LEFT_OUT = (
-    *("boot", "dev", "usr/share", "var"),
-    *(f"usr/lib/{name}" for name in ("apt", "modules", "systemd", "udev")),
-    *(f"{LIBRARIES}/{name}" for name in ("gconv", "perl-base", "systemd")),
-)
-ARCHIVE = "root.cpio"
-JOB, RESULTS = "job", "results"
-DYING = ("setpriv", "--pdeathsig", "KILL", "--")  # with the command that started it
-MEMORY_MB, LIMIT_S = 1024, 1500  # a busy machine takes long
-# of software emulation; KVM may be there and yet not boot
-MACHINE = ("-accel", "tcg", "-cpu", "max", "-smp", "1", "-display", "none", "-no-reboot", "-nodefaults")
-INIT = """#!/bin/sh
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-mkdir -p /proc /sys /dev /run /tmp
-mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs run /run
-exec </dev/console >/dev/console 2>&1
-ip link set lo up
-export PYTHONPATH=/job PYTHONDONTWRITEBYTECODE=1
-mkdir /job/results && cd /job
-( {commands} ) >output 2>&1
-echo $? >status
-stty -F /dev/ttyS1 raw -echo
-tar -c output status results | cat >/dev/ttyS1
-sync
-busybox poweroff -f
-"""
 
 
 def run_stock(files: Mapping[str, Path], *jobs: tuple[str, ...]) -> dict[str, bytes]:

@@ -40,6 +40,7 @@ older versions, has the source of each one. The wheels are those that their auth
 
 {programs}Recordings of real links, under the licences of their authors:
 """
+EXECUTABLE = 0o100  # for its owner
 
 
 def write_licences(folder: Path, held: list[Folder]) -> list[Path]:
@@ -61,9 +62,6 @@ def _recordings(held: list[Folder]) -> str:
     origins = {each.collection: each.origin for each in distributable()}
     lines = [f"  {name}: {origins[name].licence}; {origins[name].attribution}\n" for name in sorted(names)]
     return "".join(lines) or "  none in this bundle\n"
-
-
-EXECUTABLE = 0o100  # for its owner
 
 
 @dataclass(frozen=True)

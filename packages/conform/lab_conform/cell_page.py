@@ -20,6 +20,16 @@ from lab_conform.view import View
 
 FILE = Path(__file__).parent / "findings.yml"
 Names = Annotated[list[str], Field(min_length=1)]
+PAGE = "conform.html"
+HEIGHT_IN = 4.5
+MARKS = {"passed": "✓ passed", "failed": "✗ failed", "not applicable": "not applicable"}
+STYLE = (
+    ":root{color-scheme:light dark}body{font:16px sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
+    "td,th{text-align:left;padding:.2em .6em;vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}"
+    "table{border-collapse:collapse}tr{border-top:1px solid #8886}.wide,.plate{overflow-x:auto}small{opacity:.8}"
+    "td+td{white-space:nowrap}"
+    "@media(prefers-color-scheme:dark){.failed{background:#5a2c14}.passed{background:#123f30}}"
+)
 
 
 class Finding(Strict):
@@ -40,18 +50,6 @@ def findings() -> list[Finding]:
 def finding(sender: str, case: str) -> Finding | None:
     """Return what is known of a case that fails on a sender; None where nobody has looked."""
     return next((each for each in findings() if sender in each.senders and case in each.cases), None)
-
-
-PAGE = "conform.html"
-HEIGHT_IN = 4.5
-MARKS = {"passed": "✓ passed", "failed": "✗ failed", "not applicable": "not applicable"}
-STYLE = (
-    ":root{color-scheme:light dark}body{font:16px sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
-    "td,th{text-align:left;padding:.2em .6em;vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}"
-    "table{border-collapse:collapse}tr{border-top:1px solid #8886}.wide,.plate{overflow-x:auto}small{opacity:.8}"
-    "td+td{white-space:nowrap}"
-    "@media(prefers-color-scheme:dark){.failed{background:#5a2c14}.passed{background:#123f30}}"
-)
 
 
 def file_of(verdict: Verdict) -> str:

@@ -35,6 +35,9 @@ ENCRYPTED = 1
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take memory as their header states it
 DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
 Sizes = Mapping[str, int]  # of each wanted file name, the most bytes
+# Of a zip's directory, each entry of which takes memory before anything is read: at least 46 per entry (PKWARE APPNOTE,
+# 4.3.12), and the name: ten thousand with long names.
+MOST_DIRECTORY_BYTES = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -233,11 +236,6 @@ def _opened(name: str | Path, flags: int, folder: int | None = None) -> Iterator
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-# Of a zip's directory, each entry of which takes memory before anything is read: at least 46 per entry (PKWARE APPNOTE,
-# 4.3.12), and the name: ten thousand with long names.
-MOST_DIRECTORY_BYTES = 2 << 20
 
 
 class _Stream(io.FileIO):

@@ -39,6 +39,8 @@ EVERYBODY = "leaderboard"  # all submissions run on the draws of this seed
 SIZE_BYTES = 2_000_000
 REFERENCE = "cubic"
 COLUMNS = ("place", "student", "object_s", "chokepoint_pct", "against_cubic_s", "lo_s", "hi_s", "pairs", "note")
+TRIALS, DURATION_S = 4, 5
+TABLE = "leaderboard.csv"
 
 
 @dataclass(frozen=True)
@@ -201,10 +203,6 @@ def _number(value: float | None) -> str:
 
 def _signed(value: float | None) -> str:
     return "?" if value is None else f"{value:+.2f}"
-
-
-TRIALS, DURATION_S = 4, 5
-TABLE = "leaderboard.csv"
 
 
 def rank(

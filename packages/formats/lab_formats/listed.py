@@ -15,6 +15,7 @@ from lab.traces.importers import known_formats, options_of
 
 HEADER = ("format", "file", "gives", "options")
 Row = tuple[str, str, str, str]
+DAY_S = 86_400
 
 
 def rows() -> list[Row]:
@@ -39,9 +40,6 @@ def _choices(option: inspect.Parameter) -> str:
     if literal is not None:
         return f" ({', '.join(get_args(literal))})"
     return " (yes, no)" if bool in kinds else " (file)" if Path in kinds else ""
-
-
-DAY_S = 86_400
 
 
 def listing() -> Group:

@@ -19,6 +19,7 @@ from lab.traces.recording import Recording
 from lab_formats.shown.panels import SHARES, lasting_s, quantiles
 
 FLAGS = {"yes": True, "true": True, "no": False, "false": False}
+PAIR = "leocc"
 
 
 def find(name: str, form: str | None, settings: list[str]) -> Recording:
@@ -67,9 +68,6 @@ def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
     except (ValueError, KeyError):
         raise UserError(f"import: --set={setting}: must be a value of the option's kind") from None
     return text
-
-
-PAIR = "leocc"
 
 
 def run(files: list[Path], format: str | None, out: Path | None, settings: list[str]) -> Iterator[str]:  # noqa: A002

@@ -20,6 +20,7 @@ from lab.report.latex import escape
 
 WIDTHS_IN = {"column": 3.3, "page": 7.0}  # of a paper with two columns
 FOOTNOTE_PT = 7
+NO_TEX = "--format=pgf: must have LaTeX with pgf: apt-get install texlive-latex-base texlive-pictures"
 
 
 @contextmanager
@@ -56,9 +57,6 @@ def footnote(figure: Figure, sentences: Sequence[str]) -> None:
     wide = chars(0.97 * figure.get_figwidth(), FOOTNOTE_PT)
     text = "\n".join(fill(sentence, wide) for sentence in sentences)
     figure.supxlabel(text, x=0.005, ha="left", fontsize=FOOTNOTE_PT, color="#666666")
-
-
-NO_TEX = "--format=pgf: must have LaTeX with pgf: apt-get install texlive-latex-base texlive-pictures"
 
 
 @in_house_style

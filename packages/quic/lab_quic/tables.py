@@ -38,6 +38,15 @@ from lab_quic.stream import Received
 # in the same order.
 MOST_MS = 2**32  # of a time stamp
 FIELDS = r'"time":(?<time>[0-9.e+-]+),"name":"transport:packet_NAME".*"1RTT","packet_number":(?<pn>\d+)'
+UDP = 17
+IP_BYTES, UDP_BYTES = 20, 8
+HEADERS_BYTES = ETHERNET_BYTES + IP_BYTES + UDP_BYTES
+NEGOTIATION, VERSION_2 = 0, 0x6B3343CF  # of QUIC: of a packet of version negotiation (RFC 8999); RFC 9369
+HEAD_BYTES = 64  # Ethernet, IP with options, UDP
+ENDS = ("server", "client")
+UNKNOWN = -1
+MAY_LACK = ("seq_bytes", "ack_bytes", "tsval")
+Numbers = NDArray[np.int64]
 
 
 def sent_ms(server: Path, client: Path, datagrams: int) -> pl.Series:
@@ -62,16 +71,7 @@ def _packets(file: Path, name: str) -> pl.DataFrame:
     return table
 
 
-UDP = 17
-IP_BYTES, UDP_BYTES = 20, 8
-HEADERS_BYTES = ETHERNET_BYTES + IP_BYTES + UDP_BYTES
-NEGOTIATION, VERSION_2 = 0, 0x6B3343CF  # of QUIC: of a packet of version negotiation (RFC 8999); RFC 9369
-HEAD_BYTES = 64  # Ethernet, IP with options, UDP
-ENDS = ("server", "client")
 QLOGS = tuple(f"{end}.qlog.zst" for end in ENDS)
-UNKNOWN = -1
-MAY_LACK = ("seq_bytes", "ack_bytes", "tsval")
-Numbers = NDArray[np.int64]
 
 
 class Datagrams:

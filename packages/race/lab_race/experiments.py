@@ -28,6 +28,8 @@ WIRES: Mapping[str, Mapping[str, Any]] = {
     "wired-fq_codel": {"buffer_bdps": 4, "queue": {"kind": "fq_codel"}},
 }
 NAMES = (*RECORDED, *WIRES)
+PREFIX = "race-"
+SEED = 1
 
 
 def links(given: str | None, duration_s: int | None, folder: Path) -> list[Link]:
@@ -57,10 +59,6 @@ def _written(name: str, folder: Path) -> Path:
     content = {**content, "title": f"{content['title']}: {name}", "down": {**content["down"], **WIRES[name]}}
     folder.mkdir(parents=True, exist_ok=True)
     return write_whole(folder / f"{name}.yml", json.dumps(content, indent=1) + "\n")
-
-
-PREFIX = "race-"
-SEED = 1
 
 
 @dataclass(frozen=True)

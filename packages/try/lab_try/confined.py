@@ -31,6 +31,7 @@ from lab_try.node.guest import IN, OUT, Ended, guest_steps
 MEMORY_MB = 1024  # a build takes a quarter, its files included
 PATIENCE = 10  # wall seconds per second of processor time: other programs run, too
 FAILED = 1
+BUILD = "/build"  # a kernel's folder, in the builder's root
 
 
 class Answer(TypedDict):
@@ -90,9 +91,6 @@ class Confined:
         answer = {"steps": called.result}
         check(answer, Answer, folder / boot.ANSWER)
         return [Done(each["status"], each["output"]) for each in answer["steps"]]
-
-
-BUILD = "/build"  # a kernel's folder, in the builder's root
 
 
 def virtual_tree(kernel: Kernel, socket_bytes: int | None = None) -> Tree:

@@ -13,6 +13,7 @@ from lab_course.grade import Grade, Row
 
 WIDE = 80  # columns: a terminal's
 INDENT: Any = {"initial_indent": " " * 13, "subsequent_indent": " " * 13, "break_long_words": False}
+PUBLIC_VISIBILITY, HIDDEN_VISIBILITY = "visible", "after_published"
 
 
 def points(value: float) -> str:
@@ -41,9 +42,6 @@ def page(grade: Grade) -> str:
     """Return the page; whatever a student wrote is text there."""
     title = grade.assignment.content.title
     return render("grade.html.j2", Path(__file__).parent, grade=grade, title=title, points=points)
-
-
-PUBLIC_VISIBILITY, HIDDEN_VISIBILITY = "visible", "after_published"
 
 
 def results(grade: Grade, leaderboard: list[dict[str, object]] | None = None) -> str:

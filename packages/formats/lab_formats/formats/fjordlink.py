@@ -15,6 +15,12 @@ from lab_formats.reading.table import Table
 USAGE = "Throughput is what users happened to send: usage, no capacity."
 NO_ANSWER = ("", "-1", "-1.0")  # in the column of the latency
 EMPTY = ("",)
+MISSING = {"rate_down_mbps": EMPTY, "rate_up_mbps": EMPTY, "rtt_ms": NO_ANSWER, "loss_pct": EMPTY}
+CLOCK = "@timestamp"
+DISH = "dish_status."
+OF_A_DISH = DISH + "downlink_throughput_bps"
+IDENTITY = "identity"
+RECEIVED, SENT = "lte.lrxbitspersecond", "lte.ltxbitspersecond"
 
 
 def dish_columns(clock: str, prefix: str = "") -> str:
@@ -24,16 +30,6 @@ def dish_columns(clock: str, prefix: str = "") -> str:
         f"rate_up_mbps={prefix}uplink_throughput_bps [bit/s], rtt_ms={prefix}pop_ping_latency_ms, "
         f"loss_pct={prefix}pop_ping_drop_rate [share]"
     )
-
-
-MISSING = {"rate_down_mbps": EMPTY, "rate_up_mbps": EMPTY, "rtt_ms": NO_ANSWER, "loss_pct": EMPTY}
-
-
-CLOCK = "@timestamp"
-DISH = "dish_status."
-OF_A_DISH = DISH + "downlink_throughput_bps"
-IDENTITY = "identity"
-RECEIVED, SENT = "lte.lrxbitspersecond", "lte.ltxbitspersecond"
 
 
 def fits(head: Head) -> bool:

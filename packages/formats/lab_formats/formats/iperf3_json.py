@@ -21,6 +21,7 @@ NO_PACKETS = re.compile(r'(?<="lost_percent":)\s*-?nan\b')  # until 3.1, of an i
 CUT = {"cut": True}  # the end of a test whose stream has none
 # Members of `start` that iperf3 writes once per stream (src/iperf_tcp.c, iperf_udp.c, iperf_server_api.c).
 PER_STREAM = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual", "target_bitrate", "fq_rate", "tcp_mss")
+BEGIN = re.compile(r"^[\s\[]*\{", re.MULTILINE)  # a warning may stand above it, or a list around it
 
 
 def tests_of(path: Path, notes: list[str]) -> list[Node]:
@@ -66,9 +67,6 @@ def _cookie(test: Node) -> object:
     start = test.get("start")
     cookie = start.get("cookie") if start else None
     return cookie.value if cookie else None
-
-
-BEGIN = re.compile(r"^[\s\[]*\{", re.MULTILINE)  # a warning may stand above it, or a list around it
 
 
 def fits(head: Head) -> bool:

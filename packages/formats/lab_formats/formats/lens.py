@@ -11,6 +11,12 @@ from lab.traces.recording import Recording
 from lab_formats.reading.clock import Seconds, counted, named_step, ordered
 from lab_formats.reading.table import Table, read_table
 
+LOST = "-1"
+EPOCH_2001_S = 1e9
+CSV_NAME = "lens-csv"
+CLOCK = "timestamp"
+UNITS = "The units (timestamp in s, rtt in ms) are the format's, not stated in the file."
+
 
 def probes(
     form: str, table: Table, clock: str, t_s: Seconds, rtt: pl.Series, lost: pl.Series | None = None, *notes: str
@@ -23,10 +29,6 @@ def probes(
         share_pct = 100 * lost.sum() / len(lost)
         found.append(f"{lost.sum()} of {len(lost)} probes lost ({share_pct:.2f} %), missing in rtt_ms.")
     return Recording(frame, "series", None, form, table.file.name, tuple(found))
-
-
-LOST = "-1"
-EPOCH_2001_S = 1e9
 
 
 def fits(head: Head) -> bool:
@@ -56,9 +58,6 @@ def _require_every_probe(table: Table) -> None:
         raise table.error(row, "seq", table.text("seq")[row], f"{seq[row - 1] + 1:.0f}: each probe has a row")
 
 
-CSV_NAME = "lens-csv"
-CLOCK = "timestamp"
-UNITS = "The units (timestamp in s, rtt in ms) are the format's, not stated in the file."
 PING = frozenset({CLOCK, "rtt"})
 IRTT = PING | {"uplink", "downlink"}
 

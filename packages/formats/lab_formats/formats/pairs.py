@@ -34,7 +34,7 @@ def _time_s(line: str, separator: str) -> float:
     return time_s
 
 
-def fits(head: Head) -> bool:
+def fits_solis(head: Head) -> bool:
     """Recognise two numbers with a TAB between them, the first within the second 0, 1, 2 and so on."""
     times = times_of(head, "\t")
     return times is not None and times[0] == 0 and bool((np.floor(times) == np.arange(len(times))).all())
@@ -44,7 +44,7 @@ SOLIS = Preset(
     name="solis",
     reads="seconds and Mb/s, a TAB between, 1 s",
     gives="goodput",
-    fits=fits,
+    fits=fits_solis,
     separator="\t",
     header=HEADER,
     columns=COLUMNS,
@@ -53,7 +53,7 @@ SOLIS = Preset(
 )
 
 
-def read(path: Path, *, ramp: Literal["cut", "keep"] = "cut") -> Recording:
+def read_solis(path: Path, *, ramp: Literal["cut", "keep"] = "cut") -> Recording:
     """Read an iperf3 TCP download; `ramp` cuts its own slow start or keeps it."""
     if ramp not in ("cut", "keep"):
         raise field_error(path, "ramp", ramp, "cut or keep")
@@ -91,4 +91,4 @@ def read_zhuge(path: Path) -> Recording:
     return ZHUGE.recording(table, (f"The clock begins at {first_s:.3f} s: counted from there.",) * (first_s != 0))
 
 
-IMPORTERS = (SOLIS.importer(read), ZHUGE.importer(read_zhuge))
+IMPORTERS = (SOLIS.importer(read_solis), ZHUGE.importer(read_zhuge))

@@ -11,6 +11,7 @@ from lab_formats.preset import Preset, has_columns
 from lab_formats.reading.iperf3_tests import GOODPUT, RAMP_KEPT
 
 SUFFIX = "throughput_mbps"
+PROBES = {"rtt_in_ms": "probe_num", "rtt_ms": "server_location"}  # RTT's column: another column of the same file
 
 
 def fits(head: Head) -> bool:
@@ -39,9 +40,6 @@ def read(path: Path, *, carrier: str | None = None) -> Recording:
         raise field_error(path, "carrier", carrier, f"given, one of {', '.join(sorted(names))}")
     note = (f"The column of {carrier}.",) if carrier else ()
     return replace(DOWNLOADS, columns=DOWNLOADS.columns.format(column=names[carrier])).recording(table, note)
-
-
-PROBES = {"rtt_in_ms": "probe_num", "rtt_ms": "server_location"}  # RTT's column: another column of the same file
 
 
 def fits_pings(head: Head) -> bool:

@@ -14,6 +14,9 @@ from lab_formats.reading.table import Table, read_table
 
 START, END = "timestamp_start", "timestamp_end"
 EMPTY = ("",)
+PROTOCOL = "transport_protocol"
+INTERVAL_S = 1.0
+BATCH_S = 25.0
 
 
 def ends_of(table: Table, t_s: Seconds, usual_s: float) -> tuple[Seconds, pl.Series]:
@@ -35,9 +38,6 @@ def lengths_s(table: Table) -> Seconds:
     first_s = float(dated(Table(table.file, pair, table.first_line, table.place), "clock")[1])
     return dated(table, END) - dated(table, START) + first_s
 
-
-PROTOCOL = "transport_protocol"
-INTERVAL_S = 1.0
 
 fits = has_columns(START, END, "download", "upload", PROTOCOL, "average_speed")
 
@@ -61,8 +61,6 @@ def read(path: Path) -> Recording:
         notes.append(f"{rate.name}: {(rate == 0).sum()} rows of 0 (stalls), {rate.null_count()} missing.")
     return Recording(frame, "series", "capacity", "uos-iperf", path.name, (*notes, *holes))
 
-
-BATCH_S = 25.0
 
 fits_ping = has_columns(START, END, "packet_loss", "packets_send", "ping_avg", "average_speed")
 

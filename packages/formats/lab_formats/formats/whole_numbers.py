@@ -19,7 +19,20 @@ from lab_formats.reading.text import line_error, read_lines
 Integers = NDArray[np.int64]
 SHORT_LINES = 1000  # fewer lines than this may be either format
 SHORT_MS = 2000  # times above this are no delays of so short a file
-LATEST_MS = 10_000  # no packet that is still wanted is later
+LATEST_DELAY_MS = 10_000  # no packet that is still wanted is later
+LONGEST_MS = 7 * 86_400_000  # below the seconds of an epoch: a log of those is no trace
+LATEST_START_MS = 3_600_000  # a recording begins near its own 0
+LATE_S = 5.0  # a link that is silent for longer at its begin is rather a piece of a longer file
+DIRECTIONS = {".down": "network to user", ".up": "user to network"}
+STEP_MS = 10  # of delays
+NOTE = (
+    "Each line is the one-way delay for the next 10 ms: so the format defines, not the file. Its recorder replays it "
+    "in both directions, so that RTT is twice the value."
+)
+OR = (
+    "columns, such as --set header=no --set step_s=1 --set 'columns=rate_down_mbps=1 [kbit/s]': "
+    "one number a line may be either"
+)
 
 
 def read_integers(path: Path, field: str, high: int) -> Integers:
@@ -45,13 +58,10 @@ def head_integers(head: Head) -> Integers | None:
 
 def may_be_delays(numbers: Integers) -> bool:
     """Return whether numbers may be delays: they fall somewhere, or are few and small enough not to be times."""
-    if not 0 <= int(numbers.min()) <= int(numbers.max()) <= LATEST_MS:
+    if not 0 <= int(numbers.min()) <= int(numbers.max()) <= LATEST_DELAY_MS:
         return False
     falls = bool((np.diff(numbers) < 0).any())
     return falls or (len(numbers) < SHORT_LINES and int(numbers.max()) <= SHORT_MS)
-
-
-LONGEST_MS = 7 * 86_400_000  # below the seconds of an epoch: a log of those is no trace
 
 
 def opportunities(path: Path) -> pl.DataFrame:
@@ -64,11 +74,6 @@ def opportunities(path: Path) -> pl.DataFrame:
     starts = np.flatnonzero(np.diff(times_ms, prepend=-1))
     counts = np.diff(starts, append=len(times_ms)).astype(np.uint32)
     return pl.DataFrame({"t_s": times_ms[starts] / 1e3, "opportunities": counts})
-
-
-LATEST_START_MS = 3_600_000  # a recording begins near its own 0
-LATE_S = 5.0  # a link that is silent for longer at its begin is rather a piece of a longer file
-DIRECTIONS = {".down": "network to user", ".up": "user to network"}
 
 
 def fits_opportunities(head: Head) -> bool:
@@ -91,20 +96,13 @@ def read_opportunities(path: Path) -> Recording:
     return Recording(frame, "opportunities", "capacity", "mahimahi", path.name, tuple(notes))
 
 
-STEP_MS = 10
-NOTE = (
-    "Each line is the one-way delay for the next 10 ms: so the format defines, not the file. Its recorder replays it "
-    "in both directions, so that RTT is twice the value."
-)
-
-
-def fits(head: Head) -> bool:
+def fits_delays(head: Head) -> bool:
     """Recognise whole numbers that fall somewhere."""
     numbers = head_integers(head)
     return numbers is not None and may_be_delays(numbers)
 
 
-def read(path: Path, *, rate: Path | None = None) -> Recording:
+def read_delays(path: Path, *, rate: Path | None = None) -> Recording:
     """Read a delay file; `rate` names the packet-delivery lines recorded with it.
 
     With both, a row holds a delay, opportunities, or both; a null does not bear on the other column.
@@ -120,10 +118,6 @@ def read(path: Path, *, rate: Path | None = None) -> Recording:
     return Recording(both, "opportunities", "capacity", "leocc", source, (NOTE, "Rate and delay joined on one clock."))
 
 
-OR = (
-    "columns, such as --set header=no --set step_s=1 --set 'columns=rate_down_mbps=1 [kbit/s]': "
-    "one number a line may be either"
-)
 IMPORTERS = (
     Importer(
         "mahimahi",
@@ -132,5 +126,5 @@ IMPORTERS = (
         fits_opportunities,
         read_opportunities,
     ),
-    Importer("leocc", "one-way delays, one line per 10 ms", "one-way delay, capacity", fits, read, OR),
+    Importer("leocc", "one-way delays, one line per 10 ms", "one-way delay, capacity", fits_delays, read_delays, OR),
 )

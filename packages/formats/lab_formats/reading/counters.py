@@ -14,6 +14,7 @@ LONGEST_GAP_US = 300_000_000  # between two ACKs: Linux waits 120 s for one at m
 MOST_STEP_BYTES = 2**31  # between two sequence numbers: RFC 9293, 3.4
 LARGEST = 2.0**53  # every whole number below it is exact as a float
 Counts = NDArray[np.int64]
+COARSE = "The rows are readings of the sender's TCP: what passed between two of them is not known; the RTT is smoothed."
 
 
 def whole(table: Table, name: str, low: int = 0, high: float = LARGEST) -> Counts:
@@ -62,9 +63,6 @@ def not_negative(table: Table, name: str, counts: Counts, rule: str) -> pl.Serie
 
 def _error(table: Table, name: str, row: int, rule: str) -> Exception:
     return table.error(table.row_of(row), name, table.text(name)[row], rule)
-
-
-COARSE = "The rows are readings of the sender's TCP: what passed between two of them is not known; the RTT is smoothed."
 
 
 def series(frame: pl.DataFrame) -> pl.DataFrame:

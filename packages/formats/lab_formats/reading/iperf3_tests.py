@@ -21,18 +21,6 @@ RULE = (
     f"until the first interval that reaches {RAMP_SHARE:.0%} of the median of the test's second half, at most half of "
     f"the test and {LONGEST_RAMP_S:g} s"
 )
-
-
-def ramp_intervals(rates_mbps: NDArray[np.float64], ends_s: NDArray[np.float64]) -> int:
-    """Return how many leading intervals of a test are its sender's ramp; `ends_s` count from the test's begin."""
-    half = len(rates_mbps) // 2
-    if half == 0:
-        return 0
-    reached = np.flatnonzero(rates_mbps >= RAMP_SHARE * np.median(rates_mbps[half:]))
-    most = min(half, int(np.searchsorted(ends_s, LONGEST_RAMP_S, side="right")))
-    return min(int(reached[0]), most)
-
-
 Numbers = NDArray[np.float64]
 GOODPUT = "TCP goodput: a lower bound of the capacity, shaped by the sender's congestion control."
 RAMP_KEPT = "The download's ramp is not cut: where a test began is not in the file."
@@ -44,6 +32,16 @@ HAIR = 0.1  # of the usual interval: a last one that is shorter is where the clo
 ODD = 0.2  # of what was carried: rate times time is otherwise as near to it as three digits are
 OTHER_WAY = {"rate_down_mbps": "rate_up_mbps", "rate_up_mbps": "rate_down_mbps"}
 REVERSE = "sum_bidir_reverse"  # the sum of what flows from the server, in a two-way test
+
+
+def ramp_intervals(rates_mbps: NDArray[np.float64], ends_s: NDArray[np.float64]) -> int:
+    """Return how many leading intervals of a test are its sender's ramp; `ends_s` count from the test's begin."""
+    half = len(rates_mbps) // 2
+    if half == 0:
+        return 0
+    reached = np.flatnonzero(rates_mbps >= RAMP_SHARE * np.median(rates_mbps[half:]))
+    most = min(half, int(np.searchsorted(ends_s, LONGEST_RAMP_S, side="right")))
+    return min(int(reached[0]), most)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,11 @@ import numpy as np
 from lab.tables.packets import unwrap
 from lab_formats.reading.packets import SYN, Flow, Packet
 
+# Of segments that a host put together before they were captured (GRO), or had not cut yet (TSO), one has its headers.
+TCP_BYTES, FLAGS_AT = 20, 13
+END, NOTHING, MSS = 0, 1, 2  # kinds of options
+MOST_HEADERS = 0.01  # of the bytes, without a word
+
 
 def missing_share(packets: list[Packet]) -> float:
     """Return the share of the acknowledged bytes of the largest way of TCP that the capture lost.
@@ -83,12 +88,6 @@ def _largest_way(packets: list[Packet]) -> tuple[list[Packet], bytes]:
         return [], b""
     (flow, source), _ = sizes.most_common(1)[0]
     return [packet for packet in packets if packet.flow == flow], source
-
-
-# Of segments that a host put together before they were captured (GRO), or had not cut yet (TSO), one has its headers.
-TCP_BYTES, FLAGS_AT = 20, 13
-END, NOTHING, MSS = 0, 1, 2  # kinds of options
-MOST_HEADERS = 0.01  # of the bytes, without a word
 
 
 def merged(packets: list[Packet]) -> Iterator[str]:

@@ -23,6 +23,32 @@ LONGER = re.compile(rf"{BEGIN}(?:{MINUTES}|{HOURS}|(?P<day>(?i:days))){END}")
 SHARE = re.compile(rf"{BEGIN}(?i:share|ratio|fraction|frac|prob|probability|proportion){END}")
 PERCENT = re.compile(r"%|(?i:pct|perc|percent|percentage|prozent)")
 LETTERS = {"": "", "k": "k", "m": "M", "g": "G"}
+TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
+BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
+BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "GB/s": 8e3, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
+SHORT = {"": "bit/s", "k": "kbit/s", "K": "kbit/s", "M": "Mbit/s", "G": "Gbit/s"}  # as in Mbps and Mb/s
+PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
+    "bit/interval": 1e-6,
+    "kbit/interval": 1e-3,
+    "Mbit/interval": 1.0,
+    "B/interval": 8e-6,
+    "kB/interval": 8e-3,
+    "MB/interval": 8.0,
+}
+RATES = BITS_MBPS | BYTES_MBPS | PER_INTERVAL
+CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "day": 86_400.0}
+RATE_COLUMNS = ("rate_down_mbps", "rate_up_mbps")
+OWN = {
+    "t_s": "s",
+    "duration_s": "s",
+    "rate_down_mbps": "Mbit/s",
+    "rate_up_mbps": "Mbit/s",
+    "rtt_ms": "ms",
+    "delay_ms": "ms",
+    "loss_pct": "%",
+}
+PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+(?:\[[^\]]*\][^\[\]]+)*?)(?: *\[(?P<unit>[^\]]*)\])?$")
+DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
 
 
 def shown_units(becomes: str, name: str) -> list[str]:
@@ -59,21 +85,7 @@ def _time(match: re.Match[str]) -> str:
     return {"": "s", "mil": "ms", "m": "ms", "mic": "us", "u": "us", "nan": "ns", "n": "ns"}[part[:3]]
 
 
-TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
-BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
-BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "GB/s": 8e3, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
-SHORT = {"": "bit/s", "k": "kbit/s", "K": "kbit/s", "M": "Mbit/s", "G": "Gbit/s"}  # as in Mbps and Mb/s
 ALIASES = {f"{scale}{word}": unit for scale, unit in SHORT.items() for word in ("bps", "b/s", "bit/s", "bits/s")}
-PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
-    "bit/interval": 1e-6,
-    "kbit/interval": 1e-3,
-    "Mbit/interval": 1.0,
-    "B/interval": 8e-6,
-    "kB/interval": 8e-3,
-    "MB/interval": 8.0,
-}
-RATES = BITS_MBPS | BYTES_MBPS | PER_INTERVAL
-CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "day": 86_400.0}
 UNITS: dict[str, dict[str, float]] = {
     "t_s": CLOCKS,
     "rate_down_mbps": RATES,
@@ -85,18 +97,6 @@ UNITS: dict[str, dict[str, float]] = {
     "lost": {},
     "duration_s": CLOCKS,  # of a row's interval: no column of a recording, but its clock's
 }
-RATE_COLUMNS = ("rate_down_mbps", "rate_up_mbps")
-OWN = {
-    "t_s": "s",
-    "duration_s": "s",
-    "rate_down_mbps": "Mbit/s",
-    "rate_up_mbps": "Mbit/s",
-    "rtt_ms": "ms",
-    "delay_ms": "ms",
-    "loss_pct": "%",
-}
-PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+(?:\[[^\]]*\][^\[\]]+)*?)(?: *\[(?P<unit>[^\]]*)\])?$")
-DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ from lab_papers.commands.evaluate import evaluate
 from lab_papers.commands.verify import verify
 from lab_papers.evaluation.claims.numbered import claim_of
 
+STAGE = "The page shows the papers' experiments. Their counterfactuals, which test why results differ, come now."
+
 
 def fetch_for(experiments: Sequence[Experiment], mirror: Path | None, console: Console) -> list[str]:
     """Fetch what experiments need, and print the licences; return one line per experiment that lacks a recording.
@@ -78,9 +80,6 @@ def _line(experiment: Experiment, lack: str) -> str:
     stand_in = as_run(experiment)
     instead = f"; {stand_in.name}, over a modelled link, runs instead: no claim is judged by it" if stand_in else ""
     return f"missing   {experiment.name}: not run: {lack}{instead}"
-
-
-STAGE = "The page shows the papers' experiments. Their counterfactuals, which test why results differ, come now."
 
 
 class Problems(NamedTuple):

@@ -15,6 +15,9 @@ from lab_papers.evaluation.recorded.comparison import compare_recorded
 from lab_papers.evaluation.recorded.tables import Sheet, sheets
 from lab_papers.evaluation.spectrum import PUBLISHED, Spectrum, spectrum
 
+MOST_PEAKS = 3
+WEAK = 0.25  # of an amplitude above its surroundings
+
 
 def compare(folder: Path, names: list[str], out: Path | None, console: Console) -> None:
     """Print the tables, and write the figure as SVG, PNG and PDF."""
@@ -38,10 +41,6 @@ def _shown(sheet: Sheet) -> Table:
     for row in sheet.rows:
         table.add_row(*row)
     return table
-
-
-MOST_PEAKS = 3
-WEAK = 0.25  # of an amplitude above its surroundings
 
 
 def show_spectrum(

@@ -42,6 +42,7 @@ CERTAIN = "!"
 SIGNS = {"at_most": "\N{LESS-THAN OR EQUAL TO}", "at_least": "\N{GREATER-THAN OR EQUAL TO}"}
 FOOTNOTE = f"{EXCLUDED} within the tolerance, but our 95 % interval excludes the published value"
 Cells = tuple[str, str, str, str, str, str, str]
+KINDS = ("table ", "figure ")  # before a number, in the name of a place
 
 
 def lines(claims: pl.DataFrame, width: int) -> Iterator[Text]:
@@ -151,9 +152,6 @@ def not_run(names: Sequence[str], width: int) -> list[str]:
 
 def _indented(text: str, width: int) -> list[str]:
     return wrap(text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-
-
-KINDS = ("table ", "figure ")  # before a number, in the name of a place
 
 
 def verify(names: Sequence[str], table: str | None, console: Console) -> None:

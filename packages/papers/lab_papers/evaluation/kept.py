@@ -17,6 +17,7 @@ from lab_papers.fullest import LATEST
 
 FOLDER = "evaluation"
 LAST = "claims.parquet"  # the table that is written last
+AGAIN = "run `lab evaluate` again"
 
 
 def newer_runs(results: Path, names: Collection[str] | None = None) -> list[str]:
@@ -51,9 +52,6 @@ def sign(folder: Path) -> None:
 def is_own(results: Path) -> bool:
     """Return whether this user's lab made the tables: a stranger's state what no run may show."""
     return seal.kept(results / FOLDER / SUMS, MEGABYTE) is not None
-
-
-AGAIN = "run `lab evaluate` again"
 
 
 def evaluation(results: Path, name: str) -> pl.DataFrame | None:

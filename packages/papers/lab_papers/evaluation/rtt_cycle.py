@@ -18,6 +18,10 @@ from lab.traces.recording import Recording
 from lab_papers.evaluation.spectrum import Spectrum, spectrum
 
 SAMPLES_A_RTT = 20.0
+LEAST_RTTS = 8  # a shorter slow start does not hold the cycles looked for twice
+PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts without HyStart
+RESAMPLES = 200  # each is transformed
+Parts = tuple[list[pl.DataFrame], float]
 
 
 def of_trials(
@@ -57,12 +61,6 @@ def _of_trial(trial: Trial, full_s: float | None, step_s: float) -> pl.DataFrame
     t_s, rtt_ms = stream["t_us"].to_numpy() / 1e6, stream["rtt_us"].to_numpy() / 1e3
     steps = np.arange(int((t_s[-1] - t_s[0]) / step_s) + 1)
     return pl.DataFrame({"step": steps, "rtt_ms": np.interp(steps * step_s + t_s[0], t_s, rtt_ms)})
-
-
-LEAST_RTTS = 8  # a shorter slow start does not hold the cycles looked for twice
-PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts without HyStart
-RESAMPLES = 200  # each is transformed
-Parts = tuple[list[pl.DataFrame], float]
 
 
 def parts(stored: Stored) -> Parts:

@@ -16,6 +16,9 @@ from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 FEWEST_PAIRS = 6  # of five pairs that all agree, the two-sided p is still above 0.05
+SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
+METRICS = ("exit_s", "capacity_s", "loss_s", "throughput_mbps", "retransmits_pkts", *SIZES_MB)
+STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
 
 
 def signed_rank(first: Values, second: Values) -> float | None:
@@ -36,11 +39,6 @@ def cliffs_delta(first: Values, second: Values) -> float | None:
         return None
     larger = scipy.stats.mannwhitneyu(a, b, method="asymptotic").statistic  # ties count half
     return float(2 * larger / (len(a) * len(b)) - 1)
-
-
-SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
-METRICS = ("exit_s", "capacity_s", "loss_s", "throughput_mbps", "retransmits_pkts", *SIZES_MB)
-STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
 
 
 def values(stored: Stored) -> pl.DataFrame:

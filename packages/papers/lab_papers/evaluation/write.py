@@ -28,6 +28,7 @@ from lab_papers.fullest import stored
 
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
 NO_REPLAY = "no SEARCH replay: build the kernel first: lab kernel build"
+Work = tuple[Callable[..., pl.DataFrame], tuple[Any, ...]]  # a function of a module, and its arguments
 
 
 def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
@@ -133,9 +134,6 @@ def keep(folder: Path, name: str, table: pl.DataFrame) -> None:
     about, draft = evaluation_tables()[name], folder / f".{name}.parquet"
     write_exact(pl.concat([pl.DataFrame(schema=schema(about.columns)), table], how="diagonal_relaxed"), draft, about)
     draft.replace(folder / f"{name}.parquet")
-
-
-Work = tuple[Callable[..., pl.DataFrame], tuple[Any, ...]]  # a function of a module, and its arguments
 
 
 def tables_of(work: Sequence[Work]) -> list[pl.DataFrame]:

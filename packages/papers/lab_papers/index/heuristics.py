@@ -32,6 +32,11 @@ HEADER = (
 )
 CONSTANTS = ("Constants", "Trials", "Found (%)", "Bias (s)", "Error, rms (s)", "Misjudged (%)")
 BEST = 3  # grid points shown in addition to the published one
+TRUTHS_CAPTION = (
+    "Shares by both truths, percent of the judged trials with 95 % Wilson interval. First where the queue must stand "
+    "until slow start could not be needed again (lasting), which headlines follow; then where one round trip of "
+    "standing queue is capacity. Last: the trials whose class depends on the choice."
+)
 
 
 def write(results: Path, links: Mapping[str, str]) -> bool:
@@ -114,11 +119,6 @@ TRUTHS_HEADER = (
     *(f"{name.capitalize()} (%)" for name in CLASSES),
     *(f"{name.capitalize()} by one RTT (%)" for name in CLASSES),
     "Class depends",
-)
-TRUTHS_CAPTION = (
-    "Shares by both truths, percent of the judged trials with 95 % Wilson interval. First where the queue must stand "
-    "until slow start could not be needed again (lasting), which headlines follow; then where one round trip of "
-    "standing queue is capacity. Last: the trials whose class depends on the choice."
 )
 
 

@@ -17,6 +17,8 @@ from lab.senders.module import SOCKET_BYTES, load_module
 PUBLISHED_BYTES = {"cubic": 72, "search2": 121, "bbr": 156}
 SOURCE = "NetDev 0x18"
 HEADER = ("Source", "Bytes per flow", "In the socket", "Allocated in addition")
+COLUMNS = {"throughput_mbps": 1, "rtt_ms": 0, "retransmits_pkts": 0, "jain": 2}
+FLOWS_HEADER = ("Flow", "Trials", "Throughput (Mb/s)", "RTT (ms)", "Retransmits (pkts)", "Fairness (Jain)")
 
 
 def memory_table(senders: Sequence[str]) -> Table:
@@ -38,10 +40,6 @@ def memory_table(senders: Sequence[str]) -> Table:
     )
     caption = f"Static memory per flow ({SOURCE}, static memory footprint)."
     return Table("static-memory", caption, HEADER, tuple(groups), notes)
-
-
-COLUMNS = {"throughput_mbps": 1, "rtt_ms": 0, "retransmits_pkts": 0, "jain": 2}
-FLOWS_HEADER = ("Flow", "Trials", "Throughput (Mb/s)", "RTT (ms)", "Retransmits (pkts)", "Fairness (Jain)")
 
 
 def competing_table(flows: pl.DataFrame) -> Table:

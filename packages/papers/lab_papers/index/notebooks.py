@@ -38,6 +38,7 @@ FOLDER = "notebooks"  # below the results
 LONGEST_S = 600
 HANDS_OVER = "Artefacts.into("  # a notebook without this call has nothing for the page
 Needs = Mapping[str, Sequence[str]]
+LIBRARIES = ("ipykernel", "jupytext", "papermill")
 
 
 @dataclass(frozen=True)
@@ -162,9 +163,6 @@ def _scenarios(parameters: str) -> Needs:
             found: Needs = ast.literal_eval(node.value)
             return found
     return {}
-
-
-LIBRARIES = ("ipykernel", "jupytext", "papermill")
 
 
 def notebook_key(file: Path, results: Path, scenarios: Iterable[str], replay_library: Path | None) -> str:

@@ -21,6 +21,14 @@ from lab.tables.values_digest import digest
 
 BLOCK_PKTS = 1000  # one digest each: they find where a long trial differs
 ROWS_PKTS = 2000  # kept of each trial
+FOLDER = paths.REPO / "reference"
+TRIALS, PACKETS = "same.json", "packets.parquet"
+FORMAT = 1
+INPUTS = ("lab", "topologies", "trace-profiles")  # where a file that git does not know may still change a trial
+STRONGEST = 22  # of zstd
+MOST_BYTES = 20 * MEGABYTE
+Packet = dict[str, object]
+MOST_PACKAGES = 10  # named of a world that differs
 
 
 @dataclass(frozen=True)
@@ -38,14 +46,6 @@ def values_of(trial: Trial) -> Values:
     blocks = [digest(packets[start : start + BLOCK_PKTS]) for start in range(0, packets.height, BLOCK_PKTS)]
     tables = {name: digest(trial.table(name)) for name in TRIAL_TABLES}
     return Values(tables, blocks, packets[:ROWS_PKTS])
-
-
-FOLDER = paths.REPO / "reference"
-TRIALS, PACKETS = "same.json", "packets.parquet"
-FORMAT = 1
-INPUTS = ("lab", "topologies", "trace-profiles")  # where a file that git does not know may still change a trial
-STRONGEST = 22  # of zstd
-MOST_BYTES = 20 * MEGABYTE
 
 
 class TrialReference(TypedDict):
@@ -125,10 +125,6 @@ def _git(*words: str) -> str:
     if done.returncode:
         raise UserError(f"{paths.REPO}: must be a git checkout: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout.decode(errors="surrogateescape")
-
-
-Packet = dict[str, object]
-MOST_PACKAGES = 10  # named of a world that differs
 
 
 def difference(name: str, values: Values, reference: Reference) -> list[str]:

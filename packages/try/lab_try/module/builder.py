@@ -12,6 +12,8 @@ from lab_try.node.bounded import Done, Step, run_steps
 BUILD_S = 120  # most for a step
 PLACE = "/tmp/own"  # where it is built
 INTERFACE = "/tmp/interface"  # slow_start.h and its symbols, of the lab's own modules
+SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE of Debian's kernels, include/net/inet_connection_sock.h
+SEARCH = "search"  # folder of a build of the lab's own modules: slow_start.h and the symbols that they export
 
 
 class Builder(Protocol):
@@ -49,10 +51,6 @@ class Sandboxed:
             )
         finally:
             sandbox.disown_tree(work)
-
-
-SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE of Debian's kernels, include/net/inet_connection_sock.h
-SEARCH = "search"  # folder of a build of the lab's own modules: slow_start.h and the symbols that they export
 
 
 @dataclass(frozen=True)

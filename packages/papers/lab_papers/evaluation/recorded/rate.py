@@ -19,6 +19,11 @@ FIRST_S = 9.0  # of the download, for the median round trip and its cycle: about
 EVEN_S = 0.02  # half a frame of the return link
 FROM_S, BIN_S = 11.0, 0.5  # of the rate: from the time of capacity on
 LAGS_S = (0.5, 1.0, 2.0)
+# Slow spells. Where a queue stands the rate is the link's, and not the window's. The rates of the recorded downloads
+# have two modes there, about 1 and 10 Mb/s, and few bins between: SLOW_MBPS lies where their histogram is lowest.
+SLOW_MBPS = 2.5
+QUEUE_RTTS = 3  # a queue stands where round trips take so many times the least: what waits for the return link is below
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -83,13 +88,6 @@ def _correlation(values: Floats, lag: int) -> float:
         return float("nan")
     about = values - values.mean()
     return float((about[lag:] * about[:-lag]).sum() / (about**2).sum())
-
-
-# Slow spells. Where a queue stands the rate is the link's, and not the window's. The rates of the recorded downloads
-# have two modes there, about 1 and 10 Mb/s, and few bins between: SLOW_MBPS lies where their histogram is lowest.
-SLOW_MBPS = 2.5
-QUEUE_RTTS = 3  # a queue stands where round trips take so many times the least: what waits for the return link is below
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

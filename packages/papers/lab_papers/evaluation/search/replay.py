@@ -33,6 +33,7 @@ from lab_papers.search_replay import EXIT, SearchParams, Version, replay, replay
 BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
 JUDGES = ("heuristic", TRUTH)
 ALL_JUDGES = (*JUDGES, LASTING)
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,6 @@ def capacity_of(download: Download, left: SlowStartExit | None, judge: str) -> f
 def varied(params: SearchParams, **changes: int) -> Version:
     """Return a version with other parameters."""
     return Version(replace(params, **changes))
-
-
-Floats = npt.NDArray[np.float64]
 
 
 def compared(bins: pl.DataFrame, delivered: Callable[[Floats], Floats], window_bins: int) -> pl.DataFrame:
