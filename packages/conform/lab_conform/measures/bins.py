@@ -70,13 +70,6 @@ def norm_error_points(view: View) -> float:
     return min(float(each) for each in errors)  # type: ignore[arg-type]
 
 
-def decisions_after_event(view: View, event: int, rtts: float) -> float:
-    """Return the bins that are decided within some round trips after an event."""
-    begin_s = view.events_s[event]
-    inside = _decided(view).filter(pl.col("t_s").is_between(begin_s, begin_s + rtts * view.rtt_s))
-    return float(inside.height)
-
-
 def _bins(view: View) -> pl.DataFrame:
     found = view.trial.bins.filter(pl.col("flow") == FLOW)
     if not found.height:

@@ -25,13 +25,6 @@ def flight_after_pause_pkts(view: View, pause_s: float = 0.5) -> float:
     return float(np.sum((t_s >= t_s[begin]) & (t_s < t_s[begin] + GAP_RTTS * view.rtt_s)))
 
 
-def flight_before_pause_pkts(view: View, pause_s: float = 0.5) -> float:
-    """Return the segments that came in the last round trip before that pause."""
-    end = _after_pause(view, pause_s) - 1
-    t_s = view.data.t_s
-    return float(np.sum((t_s <= t_s[end]) & (t_s > t_s[end] - view.rtt_s)))
-
-
 def duplicate_acks_before_repeat(view: View, event: int = 0) -> float:
     """Return the duplicate ACKs that the sender can have got when it first repeats the lost segment."""
     lost = _lost(view, event)
@@ -39,11 +32,6 @@ def duplicate_acks_before_repeat(view: View, event: int = 0) -> float:
     repeat_s = _repeat_s(view, lost) - view.rtt_s
     duplicates = (acks.ack_bytes == lost) & (acks.t_s <= repeat_s + 1e-4)
     return float(max(np.sum(duplicates) - 1, 0))
-
-
-def repeats_of_lost(view: View, event: int = 0) -> float:
-    """Return how often the lost segment came to the client."""
-    return float(np.sum(view.data.seq_bytes == _lost(view, event)))
 
 
 def repair_rtts(view: View, event: int = 0) -> float:

@@ -69,11 +69,6 @@ def window_pkts(view: View, event: int, plus_rtts: float = 0.0) -> float:
     return float(view.cwnd_pkts[_row(view, view.events_s[event] + plus_rtts * view.rtt_s)])
 
 
-def window_ratio(view: View, event: int, plus_rtts: float) -> float:
-    """Return the window so long after an event over that just before it."""
-    return window_pkts(view, event, plus_rtts) / float(view.cwnd_pkts[max(_row(view, view.events_s[event]) - 1, 0)])
-
-
 def least_window_pkts(view: View, after_s: float = 0.0) -> float:
     """Return the smallest window from a time on."""
     return float(np.min(view.cwnd_pkts[_row(view, after_s) :]))
@@ -95,13 +90,6 @@ def most_flight_over_receive_window_bytes(view: View) -> float:
     """Return by how much what is sent passes the receiver's window at most."""
     flight = view.nxt_bytes - view.una_bytes
     return float(np.max(flight - view.acks["snd_wnd_bytes"].to_numpy().astype(np.int64)))
-
-
-def grown_while_limited_pkts(view: View, after_s: float, most_flight_share: float = 0.5) -> float:
-    """Return by how much the window grew at ACKs that found less than this share of it in flight, from a time on."""
-    flight = (view.nxt_bytes - view.una_bytes) / view.mss_bytes
-    limited = (flight[:-1] < most_flight_share * view.cwnd_pkts[:-1]) & (view.t_s[:-1] >= after_s)
-    return float(np.sum(np.maximum(np.diff(view.cwnd_pkts)[limited], 0)))
 
 
 def mean_window_pkts(view: View, from_s: float = 0.0) -> float:
@@ -127,11 +115,6 @@ def growth_after_pause_pkts(view: View, pause_s: float, rtts: float) -> float:
 def exit_cause(view: View) -> str:
     """Return why slow start ended; `none` while it lasts."""
     return str(view.exit["cause"]) if view.exit else "none"
-
-
-def exit_after_event_rtts(view: View, event: int) -> float:
-    """Return the time from an event to the end of slow start, in round trips of the base RTT."""
-    return float((_at_exit(view, "t_s") - view.events_s[event]) / view.rtt_s)
 
 
 def exit_round(view: View, event: int) -> float:
