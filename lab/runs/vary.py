@@ -183,8 +183,6 @@ def _with_parameter(experiment: Experiment, sender: str, name: str, value: Any) 
     cca = experiment.senders[sender]
     if not way_of(cca).has_parameters(cca):
         raise field_error(OPTION, f"{sender}.{name}", value, "a parameter of a sender that has some")
-    if not isinstance(value, int):
-        raise field_error(OPTION, f"{sender}.{name}", value, "a whole number")
     changed = parse(Cca, cca.model_dump() | {"params": {**cca.params, name: value}}, FILE)
     return experiment.with_senders({sender: changed})
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, get_args
+from typing import Annotated, Any, Literal, Protocol, Self, get_args
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, model_validator
 
 from lab.base.choice import choose
 from lab.base.entry_points import loaded
@@ -31,7 +31,8 @@ ALGORITHM = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}"  # the kernel's TCP_CA_NAME_MAX 
 Algorithm = Annotated[str, like(ALGORITHM, NAME_RULE.format("1 to 15"))]
 LineStyle = Literal["-", "--", "-.", ":"]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
-Value = int | str  # of a module's parameter
+Value = int | str  # of a module's parameter; a text in a user's module alone, which states its types
+WHOLE = TypeAdapter(dict[Literal["params"], dict[str, int]])
 Look = tuple[str, str]  # marker and line style
 FirstWindow = Annotated[int, Field(ge=44, le=100_000)]  # from what lab/sysctls.yml has
 SysctlName = Annotated[str, like(r"net\.ipv4\.[a-z0-9_]+", "a sysctl of net.ipv4, such as net.ipv4.tcp_reordering")]
@@ -67,6 +68,12 @@ class Cca(Strict):
     colour: Colour
     marker: Marker
     linestyle: LineStyle
+
+    @model_validator(mode="after")
+    def _has_whole_numbers(self) -> Self:
+        if self.module_digest is None:
+            WHOLE.validate_python({"params": self.params}, strict=True)
+        return self
 
     @property
     def look(self) -> Look:
