@@ -29,10 +29,14 @@ def growth_per_segment(view: View) -> float:
 
 
 def round_growth(view: View, round: int, event: int = -1) -> float:  # noqa: A002 (the word of the texts)
-    """Return by what factor the window grew in a round, the first being 0, since an event (-1: since the first ACK)."""
+    """Return by what factor the window grew in a round, the first being 0, since an event (-1: since the first ACK).
+
+    The last ACK of a round may acknowledge more than it: the growth is that for a window's bytes.
+    """
     begin = _first_data_ack(view) if event < 0 else view.after(view.events_s[event])
-    ends = _rounds(view, begin, round + 1, of_window=True)
-    return float(view.cwnd_pkts[ends[round + 1]] / view.cwnd_pkts[ends[round]])
+    first, last = _rounds(view, begin, round + 1, of_window=True)[round:]
+    acknowledged_pkts = (view.una_bytes[last] - view.una_bytes[first]) / view.mss_bytes
+    return float(1 + (view.cwnd_pkts[last] - view.cwnd_pkts[first]) / acknowledged_pkts)
 
 
 def least_round_growth(view: View, rounds: int, event: int = -1, skip: int = 0) -> float:

@@ -148,6 +148,14 @@ def test_a_round_of_a_sender_that_paces_is_a_whole_window(view: View) -> None:
     assert [MEASURES["round_growth"](changed, round=number, event=0) for number in range(3)] == [2, 2, 2]
 
 
+def test_a_round_that_ends_with_an_ack_of_more_than_it_has_grown_no_faster(view: View) -> None:
+    """As of a receiver that acknowledges four packets at once: the window grows by one for each."""
+    changed, acked_pkts = replace(view, events_s=(0.0,)), 4 * np.arange(40)
+    vars(changed).update(una_bytes=acked_pkts * view.mss_bytes, nxt_bytes=(acked_pkts + 10) * view.mss_bytes)
+    vars(changed).update(t_s=acked_pkts / 10, cwnd_pkts=10.0 + acked_pkts)
+    assert [MEASURES["round_growth"](changed, round=number, event=0) for number in range(3)] == [2, 2, 2]
+
+
 def test_a_threshold_that_is_lowered_again_is_less_than_the_first_one(view: View) -> None:
     changed, t_s = replace(view), np.arange(6.0)
     vars(changed).update(t_s=t_s, states=[(1.5, "recovery")], ssthresh_pkts=np.array([np.inf, np.inf, 40, 40, 20, 30]))
