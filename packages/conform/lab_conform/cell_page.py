@@ -37,7 +37,7 @@ class Finding(Strict):
 
     senders: Names
     cases: Names
-    fault: Literal["sender", "draft"]  # those of cases and of the lab are mended
+    fault: Literal["sender", "draft"]  # those of cases and of the lab are corrected
     text: Text
 
 

@@ -35,8 +35,7 @@ def read_params(given: Sequence[str], modules: Sequence[OwnModule]) -> dict[str,
 def _value(name: str, value: str, known: Mapping[str, str]) -> Value:
     kind = known[name]
     form, rule = TEXTS.get(kind.removeprefix(ARRAY), NUMBER)
-    if kind.startswith(ARRAY):
-        form, rule = f"{form}(,{form})*", f"a list with commas, each {rule}"
-    if not re.fullmatch(form, value):
-        raise field_error(COMMAND_LINE, f"param {name}", value, rule)
-    return int(value) if form == NUMBER[0] else value
+    is_list = kind.startswith(ARRAY)
+    if not all(re.fullmatch(form, each) for each in (value.split(",") if is_list else [value])):
+        raise field_error(COMMAND_LINE, f"param {name}", value, f"a list with commas, each {rule}" if is_list else rule)
+    return value if is_list or form != NUMBER[0] else int(value)

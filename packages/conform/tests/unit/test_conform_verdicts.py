@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures over a stored trial, and verdicts as JSON and JUnit."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
@@ -12,7 +11,6 @@ import pytest
 from lab_conform.case import Case, chosen
 from lab_conform.command import Request, junit, run
 from lab_conform.events import Event, Link, When
-from lab_conform.link import written
 from lab_conform.measures import MEASURES
 from lab_conform.place import NeverComes, place, reached_s, same_before
 from lab_conform.verdict import Checked, Verdict, judged
@@ -284,22 +282,3 @@ def test_a_known_sender_is_no_folder_of_its_name(tmp_path: Path, monkeypatch: py
 def test_a_file_in_no_folder_is_refused_before_any_trial(tmp_path: Path) -> None:
     request = Request("cubic", json=tmp_path / "nosuch" / "x.json")
     assert "x.json: must be in a folder that can be written" in error_of(run, request, Console())
-
-
-CONTENT = {"title": "a link", "down": {"rate_mbps": 50.0}}
-
-
-@pytest.mark.parametrize("left", [b"", b'{"title": "a li', json.dumps(CONTENT).replace("50", "90").encode()])
-def test_a_file_that_a_killed_command_or_a_stranger_left_is_written_again(tmp_path: Path, left: bytes) -> None:
-    file = written(CONTENT, tmp_path / "links")
-    file.write_bytes(left)
-    assert json.loads(written(CONTENT, tmp_path / "links").read_text()) == CONTENT
-
-
-def test_a_link_to_another_file_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    file = written(CONTENT, tmp_path / "links")
-    (canary := tmp_path / "canary").write_text("as it was")
-    file.unlink()
-    file.symlink_to(canary)
-    assert json.loads(written(CONTENT, tmp_path / "links").read_text()) == CONTENT
-    assert canary.read_text() == "as it was"

@@ -14,7 +14,7 @@ SUFFIX = "throughput_mbps"
 PROBES = {"rtt_in_ms": "probe_num", "rtt_ms": "server_location"}  # RTT's column: another column of the same file
 
 
-def fits(head: Head) -> bool:
+def fits_downloads(head: Head) -> bool:
     """Recognise a second's number and a throughput in Mb/s."""
     return "seq_num" in head.header and any(name.endswith(SUFFIX) for name in head.header)
 
@@ -23,14 +23,14 @@ DOWNLOADS = Preset(
     name="5gophers",
     reads="CSV of 5Gophers' downloads",
     gives="goodput",
-    fits=fits,
+    fits=fits_downloads,
     columns="t_s=seq_num, rate_down_mbps={column}",
     meaning="goodput",
     notes=(GOODPUT, RAMP_KEPT),
 )
 
 
-def read(path: Path, *, carrier: str | None = None) -> Recording:
+def read_downloads(path: Path, *, carrier: str | None = None) -> Recording:
     """Read a download's goodput; `carrier` picks one of several recorded side by side."""
     table = DOWNLOADS.table(path)
     names = {name.removesuffix(SUFFIX).rstrip("_"): name for name in table.frame.columns if name.endswith(SUFFIX)}
@@ -87,4 +87,4 @@ def read_lumos5g(path: Path, *, run: int | None = None) -> Recording:
     return LUMOS5G.recording(table.only(runs == run), (f"Run {run} of {runs.n_unique()}.",))
 
 
-IMPORTERS = (DOWNLOADS.importer(read), PINGS.importer(read_pings), LUMOS5G.importer(read_lumos5g))
+IMPORTERS = (DOWNLOADS.importer(read_downloads), PINGS.importer(read_pings), LUMOS5G.importer(read_lumos5g))

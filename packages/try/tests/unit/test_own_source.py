@@ -4,8 +4,6 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from lab_try.command import TryRequest
@@ -14,7 +12,6 @@ from lab_try.module.diagnostics import BuildError, Diagnostic, read_diagnostics
 from lab_try.module.hints import hint_of
 from lab_try.module.source import OwnSource, read_source, read_sources
 from lab_try.module.structs import types_of_states
-from lab_try.params import read_params
 
 from lab.base.errors import UserError
 from lab.evaluation.compare.comparison import TRIALS
@@ -313,31 +310,3 @@ def test_what_a_module_beside_its_hooks_used_has_its_hint(message: str, line: st
 def captured(name: str) -> list[Diagnostic]:
     """Return what gcc 14 complained of, for Linux 6.12 (the lines of its output that read_diagnostics reads)."""
     return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))
-
-
-MODULE: Any = SimpleNamespace(parameters={"gain": "int", "fast": "bool", "gains": "array of uint", "label": "charp"})
-
-
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        (("gain=3", "gain=4"), "command line: param gain=4: must be given once: it is 3 already"),
-        (("gain=fast",), "command line: param gain=fast: must be a whole number"),
-        (("gain=1_0",), "command line: param gain=1_0: must be a whole number"),
-        (("gain= 3",), "command line: param gain= 3: must be a whole number"),
-        (("other=3",), "command line: param=other: must be a parameter of the module: fast, gain, gains, label"),
-        (("fast=2",), "command line: param fast=2: must be Y or N"),
-        (("gains=1,",), "command line: param gains=1,: must be a list with commas, each a whole number"),
-        (("label=a b",), "command line: param label=a b: must be 1 to 200 letters, digits and signs, without blanks"),
-        (("label=",), "command line: param label=: must be 1 to 200 letters"),
-    ],
-)
-def test_a_parameter_has_a_value_of_its_type_once(given: tuple[str, ...], line: str) -> None:
-    with pytest.raises(UserError) as refused:
-        read_params(given, [MODULE])
-    assert str(refused.value).startswith(line)
-
-
-def test_a_parameter_of_each_type_is_given_as_the_kernel_takes_it() -> None:
-    found = read_params(["gain=-3", "fast=Y", "gains=1,2", "label=a=/b"], [MODULE])
-    assert found == {"gain": -3, "fast": "Y", "gains": "1,2", "label": "a=/b"}
