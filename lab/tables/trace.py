@@ -23,6 +23,7 @@ PAGE_HEAD = 16  # u64 time stamp, u64 commit
 COMMIT_MASK = (1 << 27) - 1  # above it: flags for missed events
 MISSED = 1 << 31
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
+WORDS = [0, *range(2, 30), 0, 2, 2]  # of a record of each kind with its head; 0: the next word has its bytes
 FIELD = re.compile(
     r"field:(?P<type>.*?)(?P<name>\w+)(?:\[(?P<count>\d+)\])?;\s+offset:(?P<offset>\d+);\s+"
     r"size:(?P<size>\d+);\s+signed:(?P<signed>[01]);"
@@ -157,14 +158,11 @@ def _walk(
     for at, end, _ in pages.tolist():
         firsts.append(len(heads))
         while at < end - 1:  # a record is two words or more
-            kind = view[at] & 31
-            if kind == PADDING and view[at] == PADDING:
+            head = view[at]
+            if head == PADDING:
                 break
             heads.append(at)
-            if kind == 0 or kind == PADDING:
-                at += 1 + (view[at + 1] >> 2)
-            else:
-                at += 2 if kind > PADDING else 1 + kind
+            at += WORDS[head & 31] or 1 + (view[at + 1] >> 2)
         if at != end and (at > end or view[at] != PADDING):  # padding: nothing more on this page
             raise UserError(f"{file}: must be whole: a record passes the end of its page")
     return np.array(heads, dtype=np.int64), np.array(firsts, dtype=np.int64)
