@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several trials in one boot of the virtual kernel, which takes a quarter off the time of most.
+"""Several trials in one boot of the virtual kernel, which takes a third off the time of most.
 
 Each trial is the same, bit for bit, as in a boot of its own (tests/kernel/test_one_boot.py). One without a result is
 run again in a boot of its own, so that nothing before it is the reason. What a user brings always has a boot of its
@@ -22,7 +22,7 @@ from lab.senders.ways import way_of
 from lab.tables.trial_json import TrialJson
 
 MOST_VIRTUAL_S = 180  # of all downloads in a boot: what an interrupted command loses
-BOOTS_PER_WORKER = 8  # at least: at the end, a worker waits for the last boots of the others
+BOOTS_PER_WORKER = 4  # at least: at the end, a worker waits for the last boots of the others
 
 
 def divided(jobs: list[Job], workers: int) -> list[list[Job]]:

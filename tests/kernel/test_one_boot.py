@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.links.profile import Profile, load_profile
+from lab.node.beginning import MOST_PLANS
 from lab.runs import one_boot
 from lab.runs.experiment import Experiment
 from lab.runs.pool import attempt_in_turn
@@ -24,6 +25,7 @@ def links() -> dict[str, tuple[Profile, str, int]]:
         "random loss": (LOSSY, "cubic", 3),
         "BBR's random phase": (SMALL, "bbr", 3),
         "SEARCH": (SMALL, "search", 3),
+        "connections that outlive their programs": (load_profile("geo-viasat", "test"), "cubic_plain", 3),
         "a clock of frames": (load_profile("geo-small", "test"), "cubic_plain", 6),
         "delivery opportunities and delays": (load_profile("wifi-strong", "test"), "search", 3),
     }
@@ -46,25 +48,25 @@ def digests(trial: Path) -> dict[str, str]:
 @pytest.mark.parametrize("link", links())
 def test_a_trial_is_the_same_at_each_place_in_a_boot(bench: Bench, tmp_path: Path, link: str) -> None:
     profile, cca, duration_s = links()[link]
-    experiment = experiment_on(profile, cca, duration_s=duration_s, trials=4)
+    experiment = experiment_on(profile, cca, duration_s=duration_s, trials=6)
     for job in jobs(bench, experiment, tmp_path / "alone", [1, 2, 3]):
         run_trial(job)
-    assert all(one_boot.run(jobs(bench, experiment, tmp_path / "together", [4, 3, 1, 2])))
+    assert all(one_boot.run(jobs(bench, experiment, tmp_path / "together", [4, 3, 1, 5, 6, 2])))
     for name in (f"{cca}-001", f"{cca}-002", f"{cca}-003"):
         alone, together = (digests(tmp_path / how / "trials" / name) for how in ("alone", "together"))
         assert alone == together, name
     assert not list((tmp_path / "together" / "trials").glob(".*"))
 
 
-def test_a_trial_after_four_others_is_the_same_too(bench: Bench, tmp_path: Path) -> None:
+def test_the_last_trial_of_a_full_boot_is_the_same_too(bench: Bench, tmp_path: Path) -> None:
     fields = SMALL.model_dump()
     fields["down"] |= {"buffer_bytes": 100_000, "queue": {"kind": "fq_codel"}}
-    experiment = experiment_on(Profile.model_validate(fields), "cubic", duration_s=2, trials=5)
-    fifth = jobs(bench, experiment, tmp_path / "alone", [5])
-    run_trial(fifth[0])
-    together = jobs(bench, experiment, tmp_path / "together", [1, 2, 3, 4, 5])
-    assert not any(isinstance(result, str) for result in attempt_in_turn(together))
-    assert digests(together[4].folder) == digests(fifth[0].folder)
+    experiment = experiment_on(Profile.model_validate(fields), "cubic", duration_s=2, trials=MOST_PLANS)
+    (last,) = jobs(bench, experiment, tmp_path / "alone", [MOST_PLANS])
+    run_trial(last)
+    together = jobs(bench, experiment, tmp_path / "together", [*range(1, MOST_PLANS + 1)])
+    assert all(one_boot.run(together))
+    assert digests(together[-1].folder) == digests(last.folder)
 
 
 def test_a_module_that_an_earlier_trial_gave_other_parameters_is_not_used(bench: Bench, tmp_path: Path) -> None:

@@ -45,13 +45,15 @@ def wifi() -> Experiment:
 
 
 def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares_them(wifi: Experiment) -> None:
-    boots = divided(jobs(wifi, 80), workers=2)
+    boots = divided(jobs(wifi, 5 * MOST_PLANS), workers=2)
     assert {len(boot) for boot in boots} == {MOST_PLANS}
     assert all(len({job.cca for job in boot}) == 1 for boot in boots)
-    assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
+    assert sorted(job.folder for boot in boots for job in boot) == sorted(
+        job.folder for job in jobs(wifi, 5 * MOST_PLANS)
+    )
     first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
     assert first == sorted(first, key=[job.folder for job in jobs(wifi)].index)
-    runs = [replace(wifi, name=f"run-{number}") for number in range(40)]
+    runs = [replace(wifi, name=f"run-{number}") for number in range(2 * MOST_PLANS)]
     grouped = [replace(each, group="cases") for each in runs]
     assert {len(boot) for boot in divided([job for each in runs for job in jobs(each, 1)], workers=1)} == {1}
     assert {len(boot) for boot in divided([job for run in grouped for job in jobs(run, 1)], workers=1)} == {MOST_PLANS}
@@ -63,7 +65,7 @@ def test_trials_whose_modules_have_other_parameters_share_no_boot(wifi: Experime
     mixed = [
         replace(wifi, group="mixed", name=name, ccas=dict.fromkeys(wifi.ccas, cca)) for name, cca in senders.items()
     ]
-    boots = divided([job for _ in range(40) for each in mixed for job in jobs(each, 1)], workers=1)
+    boots = divided([job for _ in range(2 * MOST_PLANS) for each in mixed for job in jobs(each, 1)], workers=1)
     assert {len(boot) for boot in boots} == {MOST_PLANS}
     assert all(len({job.experiment.name for job in boot}) == 1 for boot in boots)
 
@@ -93,8 +95,8 @@ def test_a_long_download_of_a_group_comes_last_in_no_boot_of_short_ones(wifi: Ex
 
 def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_with_few(wifi: Experiment) -> None:
     senders = len(wifi.scenario.ccas)
-    assert all(len(boot) == 1 for boot in divided(jobs(wifi, 31 // senders), workers=2))
-    assert max(len(boot) for boot in divided(jobs(wifi, 160 // senders), workers=8)) == 2
+    assert all(len(boot) == 1 for boot in divided(jobs(wifi, 15 // senders), workers=2))
+    assert max(len(boot) for boot in divided(jobs(wifi, 80 // senders), workers=8)) == 2
     assert max(len(boot) for boot in divided(jobs(load_experiment("thesis-geo")), workers=1)) == 4  # of 45 s
     assert max(len(boot) for boot in divided(jobs(load_experiment("compete-bbr-120s")), workers=1)) == 1
     for boot in divided([*jobs(wifi), *jobs(replace(wifi, name="other"))], workers=1):
@@ -103,7 +105,7 @@ def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_
 
 def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
     assert at_once(trials=5, workers=8) == 5
-    assert at_once(trials=20, workers=2) == 2
+    assert at_once(trials=15, workers=2) == 2
     assert at_once(trials=1000, workers=2) == 2 * MOST_PLANS
 
 

@@ -16,7 +16,6 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.base.workers import results_or_lines
 from lab.judge.source import judging_digest
-from lab.node.beginning import MOST_PLANS
 from lab.runs import one_boot
 from lab.runs.experiment import Experiment, digest, specification, trial_part
 from lab.runs.trial import Job, run_trial
@@ -26,7 +25,6 @@ from lab_break.measures import Trials
 from lab_break.numbers import Numbers, Store, crashed, numbers_of
 from lab_break.space import Point, profile_of
 
-BOOTS = 4  # of each batch and worker: at a batch's end a worker waits for the other's last boot
 WORKERS = 2  # that a batch is divided for: which trials share a boot does not follow from the machine
 NO_TRIAL = ("question", "ccas", "trials", "profile", "claims", "published", "heuristic", "tolerance")
 KERNEL = ("kernel_digest", "modules_digest", "world")
@@ -95,8 +93,7 @@ class Bench:
     def _run(self, jobs: Mapping[str, Job]) -> dict[str, Numbers]:
         """Run trials, and store their numbers as each boot ends."""
         found: dict[str, Numbers] = {}
-        most = max(1, min(MOST_PLANS, len(jobs) // (BOOTS * WORKERS)))
-        boots = one_boot.boots(list(jobs.values()), most)
+        boots = one_boot.divided(list(jobs.values()), WORKERS)
         for boot, results in results_or_lines(measured, boots, self.at_once):
             if isinstance(results, str):
                 raise UserError(results)
