@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif bench-break bench-break-mutants
+.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-quic bench-same-exit bench-whatif bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -55,9 +55,6 @@ report: setup ; @$(lab) report results/$(folder)/latest
 # bench: what trials cost in processor seconds, by phase, beside the stored figures; BENCH=10: virtual seconds of the GEO trial
 bench: setup ; @scripts/python -m bench.speed $(BENCH)
 bench-try: setup ; @$(lab) kernel build && scripts/python -m bench.try_own
-# bench-course: how long the grades of a class of 60 take. bench-course-start: a student's first figure, after unpacking
-bench-course: setup ; @$(lab) kernel build && scripts/python -m bench.course_class $(BENCH)
-bench-course-start: setup ; @$(lab) kernel build && scripts/python -m bench.course_start
 # bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
 bench-short-flows: setup ; @scripts/python -m bench.short_flows $(BENCH)
 # bench-family: the start-up family ranked over every kind of link; BENCH="--trials 6 --links geo,leo"
@@ -81,8 +78,7 @@ bench-shapers: setup ; @scripts/python -m bench.shapers
 bench-quic: setup ; @scripts/python -m bench.quic $(BENCH)
 # bench-whatif: how often ranges of lab whatif hold the truth; BENCH="2 wired-clean": two draws of one link
 bench-whatif: setup ; @scripts/python -m bench.whatif $(BENCH)
-# bench-break: what a trial of lab break costs behind 10 to 10,000 stored ones; bench-break-mutants: how soon faults are found
-bench-break: setup ; @scripts/python -m bench.break_cost $(BENCH)
+# bench-break-mutants: how soon lab break finds faults
 bench-break-mutants: setup ; @scripts/python -m bench.break_mutants $(BENCH)
 # bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1 --jobs 1"
 bench-kills: setup ; @$(lab) kernel build && scripts/python -m bench.kills $(BENCH)

@@ -17,7 +17,6 @@ from lab.base import paths
 from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.processes import processor
-from lab.base.scratch import scratch_folder
 
 Machine = dict[str, str | int | float]
 PUBLISHED = paths.REPO / "docs" / "measurements"
@@ -85,13 +84,6 @@ def last(name: str) -> dict[str, Any]:
     files = [folder / f"{name}.json" for folder in (paths.results() / "bench", PUBLISHED)]
     found: dict[str, Any] = next((json.loads(file.read_text()) for file in files if file.exists()), {})
     return found
-
-
-def measure_and_store(name: str, command: str, measure: Callable[[Path], list[Figure]]) -> None:
-    """Measure in a scratch folder, print and store."""
-    with scratch_folder() as folder:
-        figures = measure(folder)
-    show_and_store(name, command, figures)
 
 
 def rounded(name: str, value: float, unit: str, digits: int = 3) -> Figure:

@@ -5,7 +5,10 @@
 with its capture, tables and certificate; each ratio is the median of some trials.
 """
 
+import os
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +16,6 @@ from statistics import median
 
 from bench import measured
 from bench.measured import Figure
-from bench.timing import pinned
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.scratch import scratch_folder
 from lab.kernel.recipe import Recipe
@@ -48,6 +50,18 @@ def measure(seconds: int, virtual: Virtual, folder: Path) -> list[Figure]:
             )
             print(f"{name:18} {profile:12} {ratio:6.2f}", flush=True)
     return figures
+
+
+def pinned(work: Callable[[], object]) -> float:
+    """Time work on one core, in seconds."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    begun_s = time.monotonic()
+    try:
+        work()
+        return time.monotonic() - begun_s
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def main() -> None:

@@ -15,9 +15,10 @@ from lab_try.confined import virtual_tree
 from lab_try.module.build import build_own
 from lab_try.module.source import read_source
 
-from bench.measured import Figure, measure_and_store
+from bench.measured import Figure, show_and_store
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
 from lab.kernel import build
 from lab.kernel.recipe import Recipe
 from lab.runs.link_kinds import KINDS
@@ -87,4 +88,5 @@ def _try_s(results: Path, file: Path, *options: str) -> float:
 
 
 if __name__ == "__main__":
-    measure_and_store("try", COMMAND, measure)
+    with scratch_folder() as scratch:
+        show_and_store("try", COMMAND, measure(scratch))

@@ -12,7 +12,8 @@ HEAD = """# Measurements
 
 Every measured figure of this project's documentation stands here and nowhere else. A benchmark writes
 `results/bench/<name>.json`; `scripts/python -m bench.measured <name>` copies that file to `docs/measurements/`,
-from which this page is made. To measure again, run the command that stands with the figures.
+from which this page is made. To measure again, run the command that stands with the figures,
+at their commit where it is no longer here.
 
 A speed that was measured while the machine had other work is a lower bound: the load is given.
 
