@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lab.base.format import NONE
+from lab.base.format import NONE, number
+from lab.report import template
 
 PAGE = "race.html"
 MEASURES = {
@@ -41,21 +41,17 @@ class Matrix(NamedTuple):
 
 def render(rows: pl.DataFrame, senders: Sequence[str], left_out: Sequence[str]) -> str:
     """Return the page."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters |= {"number": _number, "percent": _percent}
-    return environment.get_template("race.html.j2").render(
+    return template.render(
+        "race.html.j2",
+        Path(__file__).parent,
+        number=number,
+        percent=_percent,
         sentences=sentences(rows, senders),
         matrices=matrices(rows, senders),
         senders=senders,
         measures=MEASURES,
         left_out=left_out,
     )
-
-
-def _number(value: float | None, digits: int) -> str:
-    return NONE if value is None else f"{value:,.{digits}f}"
 
 
 def _percent(value: float | None) -> str:
