@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-quic bench-same-exit bench-whatif bench-break-mutants
+.PHONY: bench-truths bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-same-exit bench-whatif bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -65,8 +65,6 @@ bench-senders: setup ; @scripts/python -m bench.senders
 bench-versions: setup ; @scripts/python -m bench.versions $(BENCH)
 # bench-truths: shares by both truths of every stored scenario; lab reproduce makes them
 bench-truths: setup ; @scripts/python -m bench.truths
-# bench-geo-recorded: recorded GEO downloads beside emulated ones; BENCH=FOLDER: with the logs in it
-bench-geo-recorded: setup ; @scripts/python -m bench.geo_recorded $(BENCH)
 # bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone
 bench-kernels: setup ; @scripts/python -m bench.kernels $(BENCH)
 # bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
@@ -74,8 +72,6 @@ bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m bench.same
 bench-replay: setup ; @scripts/python -m bench.replay $(BENCH)
 # bench-shapers: both shapers, the lab's qdiscs and tc alone, on the same links and trials
 bench-shapers: setup ; @scripts/python -m bench.shapers
-# bench-quic: how fast a trial over QUIC is, on each stack; BENCH=10: virtual seconds of a trial (default: 30)
-bench-quic: setup ; @scripts/python -m bench.quic $(BENCH)
 # bench-whatif: how often ranges of lab whatif hold the truth; BENCH="2 wired-clean": two draws of one link
 bench-whatif: setup ; @scripts/python -m bench.whatif $(BENCH)
 # bench-break-mutants: how soon lab break finds faults

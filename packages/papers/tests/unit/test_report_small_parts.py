@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small parts of pages: a rank in words, the page of `lab kick-tires`, a table of recorded downloads and figures."""
+"""Small parts of pages: a rank in words, the page of `lab kick-tires`, and a table of recorded downloads."""
 
 from pathlib import Path
 
@@ -9,7 +9,6 @@ from lab_papers.artifact.tires import HEADER, Tire
 from lab_papers.evaluation.recorded.tables import EMULATED, Sheet
 from lab_papers.index import recorded
 
-from bench.geo_recorded import figures, main
 from lab.base.errors import UserError
 from lab.base.format import NONE
 from lab.evaluation.compare.ranks import RankedPlace
@@ -46,21 +45,3 @@ def test_a_report_of_damaged_trials_is_refused_by_the_first_and_a_count(tmp_path
         (run / f"trials/cubic-{number:03d}/trial.json").write_text("{")
     with pytest.raises(UserError, match=rf"^{run}/trials/cubic-001/trial.json: .*{end}$"):
         write_report(run)
-
-
-def test_each_cell_is_a_figure_of_its_download_and_column() -> None:
-    first = Sheet("Inside the band", ("", "RTT", "in flight"), [("a", "67 %", "85 %"), ("mean", "67 %", "")], "")
-    second = Sheet("Start of the download", ("", "50 acked (s)"), [("a", "2.30")], "")
-    found = {figure["name"]: figure["value"] for figure in figures([first, second])}
-    assert found == {
-        "a: RTT": "67 %",
-        "a: in flight": "85 %",
-        "mean: RTT": "67 %",
-        "mean: in flight": None,
-        "a: 50 acked (s)": "2.30",
-    }
-
-
-def test_a_folder_without_logs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="must hold logs"):
-        main(str(tmp_path))
