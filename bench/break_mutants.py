@@ -68,7 +68,7 @@ def main(words: list[str]) -> None:
     chosen = [each for each in changes if not words or any(word in each["name"] for word in words)]
     rows = [_tried(sender, None) for sender in sorted({each["sender"] for each in chosen})]
     rows += [_tried(each["sender"], each) for each in chosen]
-    print(measured.store("break-mutants", "python -m bench.break_mutants", rows))
+    measured.show_and_store("break-mutants", "python -m bench.break_mutants", rows)
 
 
 def _tried(sender: str, change: Change | None) -> measured.Figure:

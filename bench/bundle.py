@@ -3,7 +3,7 @@
 
 import sys
 
-from bench.measured import Figure, store
+from bench.measured import Figure, show_and_store
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
         {"name": "make setup BUNDLE, without network", "value": setup_s, "unit": "s"},
         {"name": "from the file to the first result", "value": result_s, "unit": "s"},
     ]
-    print(store("bundle", "make test-bundle", figures))
+    show_and_store("bundle", "make test-bundle", figures)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import measured
 from bench.earlier_cubic import with_earlier_cubic
-from bench.measured import Figure, run_command
+from bench.measured import Figure, run_command, show_and_store
 from lab.backends.virtual import Virtual
 from lab.base.scratch import scratch_folder
 from lab.images import image
@@ -31,7 +30,6 @@ from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
 
 Row = dict[str, Any]
-HEADINGS = ("kernel", "hystart", "link", "t_s", "cwnd_pkts", "bdp_pkts", "rtt_ms", "cause")
 DURATION_S = 5
 ITS_OWN, EARLIER = "its own", "of 5.16"
 
@@ -98,17 +96,6 @@ def _exit(trial: Trial) -> Row:
     return {"valid": trial.valid} | exit_
 
 
-def shown(rows: list[Row]) -> str:
-    """Format rows as a table."""
-    lines = [HEADINGS, *(tuple(_cell(row[name]) for name in HEADINGS) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines) if rows else "nothing was run"
-
-
-def _cell(value: Any) -> str:
-    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
 def figures(rows: list[Row]) -> Iterator[Figure]:
     """Give the moment, the window and the cause of each exit."""
     for row in rows:
@@ -130,9 +117,8 @@ def main(versions: list[str]) -> None:
     kernels = build_all(versions)
     with scratch_folder() as folder:
         rows = cubic_exits(kernels, folder, image.ensure("world"))
-    print(shown(rows))
     command = "make bench-kernels" + ("" if versions == DEBIAN else f' BENCH="{" ".join(versions)}"')
-    print(measured.store("kernels", command, list(figures(rows)), details(kernels)))
+    show_and_store("kernels", command, list(figures(rows)), details(kernels))
 
 
 if __name__ == "__main__":

@@ -71,12 +71,16 @@ def _member(value: object) -> str:
     return "[\n" + ",\n".join(f"  {json.dumps(element)}" for element in value) + "\n ]"
 
 
-def show_and_store(name: str, command: str, figures: list[Figure]) -> None:
-    """Print each figure with what is required of it, and store them."""
+def show_and_store(name: str, command: str, figures: list[Figure], details: Mapping[str, object] | None = None) -> None:
+    """Print each figure beside what is required of it and what was published, and store all."""
+    before = published(name)
     for figure in figures:
-        most = f" (target: {figure['target']})" if "target" in figure else ""
-        print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
-    print(store(name, command, figures))
+        old, new, target = before.get(figure["name"]), figure["value"], figure.get("target")
+        notes = [f"target: {target}"] * (target is not None) + [f"published: {old}"] * (old is not None)
+        if isinstance(old, int | float) and isinstance(new, int | float) and old:
+            notes.append(f"ratio: {new / old:.2f}")
+        print(f"{figure['name']}: {new} {figure['unit']}" + (f" ({', '.join(notes)})" if notes else ""))
+    print(store(name, command, figures, details))
 
 
 def last(name: str) -> dict[str, Any]:

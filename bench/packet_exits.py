@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab_quic.stack.link_loss import lost_bytes
 
-from bench.measured import Figure, store
+from bench.measured import Figure, show_and_store
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.processes import processors
 from lab.base.scratch import scratch_folder
@@ -104,7 +104,7 @@ def main() -> None:
             found = [each for each in map(near_and_agrees, trials_of(link, scratch / link, backend)) if each]
             rows += figures(link, found)
             print(f"{link}: of {len(found)} exits {sum(n for n, _ in found)} near, {sum(a for _, a in found)} agree")
-    print(store("packet-exits", "scripts/python -m bench.packet_exits", rows, {"title": TITLE, "note": NOTE}))
+    show_and_store("packet-exits", "scripts/python -m bench.packet_exits", rows, {"title": TITLE, "note": NOTE})
 
 
 if __name__ == "__main__":

@@ -15,10 +15,8 @@ from typing import Any
 
 from lab_papers.campaign import campaign, quick_trials, stages
 from rich.console import Console
-from rich.table import Column, Table
 
-from bench import measured
-from bench.measured import Figure
+from bench.measured import Figure, show_and_store
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.errors import UserError
 from lab.base.processes import processors
@@ -34,7 +32,6 @@ from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
-COLUMNS = ("trials", "s/trial", "min", "quick", "GB")  # as many as 80 characters hold
 PAPERS = "make reproduce, the papers' experiments"  # whose page is there before their counterfactuals begin
 # figure, its key in a scenario's row, unit, target
 TOTALS = (
@@ -56,16 +53,12 @@ def measure(console: Console) -> None:
         up_s = time.monotonic() - begun_s
         rows = list(_rows(cores, scratch, backend, console))
         read_rows_s = _reading(scratch)
-    _show(rows, console)
     figures = [
         *_figures(rows),
         Figure(name="workers brought up", value=round(up_s, 1), unit="s"),
         Figure(name="packets read per second", value=round(read_rows_s), unit="packets/s"),
     ]
-    for figure in figures:
-        target = f"   (target: {figure['target']})" if "target" in figure else ""
-        console.print(f"{figure['name']:40} {figure['value']:12,} {figure['unit']}{target}", markup=False)
-    measured.store("reproduce", "make bench-reproduce", figures, {"scenarios": rows})
+    show_and_store("reproduce", "make bench-reproduce", figures, {"scenarios": rows})
 
 
 def _figures(rows: list[Row]) -> list[Figure]:
@@ -133,20 +126,6 @@ def _reading(scratch: Path) -> float:
     begun_s = time.monotonic()
     rows = read_packets(captures[-1], PORT, SNAPLEN_BYTES).packets.height
     return rows / (time.monotonic() - begun_s)
-
-
-def _show(rows: list[Row], console: Console) -> None:
-    table = Table(Column("scenario", no_wrap=True), *COLUMNS)
-    for row in rows:
-        table.add_row(
-            row["scenario"],
-            str(row["trials"]),
-            f"{row['wall_s']:.2f}",
-            f"{row['minutes']:.1f}",
-            f"{row['quick_minutes']:.1f}",
-            f"{row['gigabytes']:.2f}",
-        )
-    console.print(table)
 
 
 if __name__ == "__main__":

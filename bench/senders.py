@@ -15,11 +15,8 @@ from pathlib import Path
 
 import numpy as np
 from lab_papers.search_replay import replay_bins, version
-from rich.console import Console
-from rich.table import Column, Table
 
-from bench import measured
-from bench.measured import Figure
+from bench.measured import Figure, show_and_store
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
@@ -45,17 +42,14 @@ ACKS = 10_000_000
 Counts = dict[str, dict[str, float]]
 
 
-def measure(console: Console) -> None:
+def measure() -> None:
     """Measure, print and store all figures."""
     kernel = build.ensure()
     with scratch_folder() as scratch:
         counts = instructions(compiled(kernel, scratch))
     memory_bytes = flow_bytes(kernel)
     acks_per_s = {name: replay_rate(kernel.replay_library, name) for name in VERSIONS}
-    _show_instructions(counts, console)
-    _show_memory(memory_bytes, console)
-    _show_replay(acks_per_s, console)
-    measured.store("senders", "make bench-senders", list(_figures(counts, memory_bytes, acks_per_s)), {"note": NOTE})
+    show_and_store("senders", "make bench-senders", list(_figures(counts, memory_bytes, acks_per_s)), {"note": NOTE})
 
 
 def _figures(counts: Counts, memory_bytes: dict[str, int], acks_per_s: dict[str, float]) -> Iterator[Figure]:
@@ -149,33 +143,5 @@ def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:
     return acks / (time.monotonic() - begun)
 
 
-def _show_instructions(counts: Counts, console: Console) -> None:
-    title = "instructions per ACK, and times CUBIC's; -: it leaves slow start by these ACKs; ≤ for SEARCH"
-    columns = ("slow start", f"≤ {MOST_TIMES_CUBIC['slow-start']:.2f}", "after", f"≤ {MOST_TIMES_CUBIC['after']:.2f}")
-    table = Table(Column("sender", no_wrap=True), *columns, title=title)
-    for name, own in counts.items():
-        cells = [_cells(own.get(phase), counts[REFERENCE][phase]) for phase in PHASES]
-        table.add_row(name, *cells[0], *cells[1])
-    console.print(table)
-
-
-def _cells(own: float | None, reference: float) -> tuple[str, str]:
-    return ("-", "-") if own is None else (f"{own:.1f}", f"{own / reference:.2f}")
-
-
-def _show_memory(memory_bytes: dict[str, int], console: Console) -> None:
-    table = Table("version", "bytes per flow", "target", title="memory")
-    for name, taken in memory_bytes.items():
-        table.add_row(name, str(taken), f"≤ {SOCKET_BYTES}, all in the socket" if name == "search31" else "")
-    console.print(table)
-
-
-def _show_replay(acks_per_s: dict[str, float], console: Console) -> None:
-    table = Table("version", "million ACKs per second", "target", title="replay from Python")
-    for name, rate in acks_per_s.items():
-        table.add_row(name, f"{rate / 1e6:.0f}", "≥ 10")
-    console.print(table)
-
-
 if __name__ == "__main__":
-    measure(Console())
+    measure()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare both shapers, the lab's own qdiscs and tc alone, on the same links and trials.
 
-`python -m bench.shapers` prints each link and writes results/bench/shapers.json, which docs/shapers.md shows.
+`python -m bench.shapers` writes results/bench/shapers.json, which docs/shapers.md shows.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from bench import crossing, measured, shaped_packets
-from bench.measured import Figure
+from bench import crossing, shaped_packets
+from bench.measured import Figure, show_and_store
 from bench.shaped_packets import Accuracy
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.scratch import scratch_folder
@@ -65,17 +64,14 @@ LINKS: dict[str, Callable[[], Profile]] = {
 }
 
 
-def measure(console: Console) -> Path:
-    """Measure every link with both shapers; return the file of figures."""
+def measure() -> None:
+    """Measure every link with both shapers."""
     backend = ensure_built(Recipe())
     figures: list[Figure] = []
     with scratch_folder() as scratch:
         for number, (name, profile) in enumerate(LINKS.items()):
-            own = list(_figures(name, profile(), backend, scratch / str(number)))
-            for figure in own:
-                console.print(f"{figure['name']}: {figure['value']} {figure['unit']}", markup=False, soft_wrap=True)
-            figures += own
-    return measured.store(NAME, "make bench-shapers", figures, {"trials": TRIALS, "duration_s": DURATION_S})
+            figures += _figures(name, profile(), backend, scratch / str(number))
+    show_and_store(NAME, "make bench-shapers", figures, {"trials": TRIALS, "duration_s": DURATION_S})
 
 
 def _figures(name: str, profile: Profile, backend: Virtual, folder: Path) -> Iterator[Figure]:
@@ -150,4 +146,4 @@ def _figure(name: str, value: float | None, unit: str) -> Figure:
 
 
 if __name__ == "__main__":
-    print(measure(Console(highlight=False)))
+    measure()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from lab_papers.fullest import first_stored
 
-from bench.measured import Figure, run_command, store
+from bench.measured import Figure, run_command, show_and_store
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.evaluation.short_flows import REFERENCE, Cost, costs, short_flows
@@ -87,7 +87,7 @@ def main(names: Sequence[str]) -> None:
             raise field_error("command line", "scenario", name, f"one of {', '.join(known)}")
     found = [figure for name in names or known for figure in of_run(name, run(name))]
     command = COMMAND + (f' BENCH="{" ".join(names)}"' if names else "")
-    print(store("short-flows", command, found, {"title": TITLE, "note": NOTE}))
+    show_and_store("short-flows", command, found, {"title": TITLE, "note": NOTE})
 
 
 if __name__ == "__main__":

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import polars as pl
 from rich.console import Console
-from rich.table import Table
 
-from bench import measured
-from bench.measured import Figure, rounded
+from bench.measured import Figure, rounded, show_and_store
 from bench.processor_time import Clock, processor_clock
 from lab.backends.virtual import Virtual
 from lab.base import sandbox
@@ -52,7 +50,7 @@ PHASES = ("plan", "virtual kernel", "decoding and storing")
 S = "s of a processor"
 
 
-def measure(seconds: int, backend: Virtual, console: Console) -> None:
+def measure(seconds: int, backend: Virtual) -> None:
     """Measure a long GEO trial by phase, short trials in a boot, and the decoding against tshark's.
 
     All on one processor, as a worker of `lab run` does.
@@ -67,8 +65,7 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
         figures = [*_of_geo(phases, seconds, packets), *_of_short(short, backend, scratch, clock)]
         ours_s, tshark_s = (_cost(partial(work, capture), clock) for work in (_to_parquet, _tshark(backend)))
         figures.append(rounded("packets to Parquet, over tshark's fields to /dev/null", ours_s / tshark_s, "ratio"))
-    _show(figures, console)
-    measured.store("speed", f"make bench BENCH={seconds}", figures)
+    show_and_store("speed", f"make bench BENCH={seconds}", figures)
 
 
 def _cost(work: Callable[[], object], clock: Clock) -> float:
@@ -134,17 +131,5 @@ def _to_parquet(capture: Path) -> None:
     write_table(read_packets(capture, PORT, SNAPLEN_BYTES).packets, capture.parent / "again.parquet")
 
 
-def _show(figures: list[Figure], console: Console) -> None:
-    stored = measured.published("speed")
-    table = Table("figure", "measured", "stored", "ratio", "unit")
-    for figure in figures:
-        before, now = stored.get(figure["name"]), figure["value"]
-        known = isinstance(before, int | float) and isinstance(now, int | float) and before
-        ratio = f"{now / before:.2f}" if known else "-"  # type: ignore[operator]
-        table.add_row(figure["name"], str(now), "-" if before is None else str(before), ratio, figure["unit"])
-    console.print(table)
-
-
 if __name__ == "__main__":
-    terminal = Console()
-    measure(int(sys.argv[1]) if sys.argv[1:] else 30, prepared(Recipe(), terminal), terminal)
+    measure(int(sys.argv[1]) if sys.argv[1:] else 30, prepared(Recipe(), Console()))

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from lab_papers.evaluation.write import judge_by_truths
 
-from bench.measured import Figure, store
+from bench.measured import Figure, show_and_store
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.format import number
@@ -48,7 +48,7 @@ def main() -> None:
     rows = [figure for row in shown.iter_rows(named=True) for figure in figures(row)]
     for fault in faults:
         print(fault)
-    print(store("truths", "make bench-truths", rows, {"title": "Shares by both truths", "note": NOTE}))
+    show_and_store("truths", "make bench-truths", rows, {"title": "Shares by both truths", "note": NOTE})
 
 
 if __name__ == "__main__":

@@ -180,9 +180,7 @@ def main(arguments: list[str]) -> None:
         found += list(outcomes(link, trials(link, count, folder, console), folder, console))
         called += f" {link}={count}"
         rows = list(figures(found))
-        for row in rows:
-            print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
-        print(measured.store("whatif", f'make bench-whatif BENCH="{draws}{called}"', rows), flush=True)
+        measured.show_and_store("whatif", f'make bench-whatif BENCH="{draws}{called}"', rows)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from bench.crossing import Run
 from bench.replay import cost
 from bench.replay.replayed import replayed
 from bench.replay.subjects import subjects
-from bench.replay.table import line, store, table
+from bench.replay.table import line, store
 from lab.backends.choose import Choice
 from lab.backends.records import TrialError
 from lab.base.errors import UserError, field_error
@@ -49,13 +49,9 @@ def measure(
             for number, subject in enumerate(requested):
                 traces.append(replayed(run, subject, scratch / str(number), seconds))
                 console.print(line(traces[-1]), markup=False)
-            file = store(kernel, traces, {})
-            if costs:
-                store(kernel, traces, cost.measure(run, scratch))
+            store(kernel, traces, cost.measure(run, scratch) if costs else {})
     except (UserError, TrialError) as error:
         sys.exit(f"bench-replay: {error}")
-    console.print(table())
-    console.print(str(file))
 
 
 def runner(where: str) -> Run:

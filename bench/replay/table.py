@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Store the bench's figures, one file per measured kernel, and show all of them in one table."""
+"""Store the bench's figures, one file per measured kernel."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
-from rich.console import Group
-from rich.table import Table
 
-from bench import measured
-from bench.measured import Figure
+from bench.measured import Figure, show_and_store
 from bench.replay.replayed import Figures
-from lab.base import paths
 
 SHARES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 # measure -> the key in a trace's figures, and the target in virtual time
@@ -56,7 +50,7 @@ def line(figures: Figures) -> str:
     return " ".join([*parts, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
 
 
-def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
+def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> None:
     """Write what was measured on a kernel: all traces pooled, and each."""
     pooled = {name: spread([v for t in traces for v in t.get(key, ())]) for name, (key, _) in SPREADS.items()}
     each = [trace | {key: spread(trace[key]) for key, _ in SPREADS.values() if trace.get(key)} for trace in traces]
@@ -74,7 +68,7 @@ def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
     name = f"replay-{kernel.replace(', ', '-')}"
     where, _, busy = kernel.partition(", ")
     options = f"--where {where}{' --busy' if busy else ''}"
-    return measured.store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), dict(content))
+    show_and_store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), dict(content))
 
 
 def _figures(content: Measured) -> Iterator[Figure]:
@@ -89,29 +83,3 @@ def _figures(content: Measured) -> Iterator[Figure]:
     for name, value in content["cost"].items():
         quantity, unit = name.rsplit(", ", 1)
         yield {"name": quantity, "value": float(f"{value:.3g}"), "unit": unit}
-
-
-def table() -> Group:
-    """Show every kernel that was measured, side by side."""
-    files = sorted((paths.results() / "bench").glob("replay-*.json"))
-    kernels: list[Measured] = [json.loads(file.read_text()) for file in files]
-    shown = Table("kernel", "measure", *SHARES, "target in virtual time")
-    for kernel in kernels:
-        for name, (_, wish) in SPREADS.items():
-            found = kernel["pooled"][name]
-            if found:
-                shown.add_row(_named(kernel), name, *(f"{found[share]:.3g}" for share in SHARES), wish)
-        for name in COUNTS:
-            shown.add_row(_named(kernel), name, "", "", str(kernel["counts"][name]), "0")
-    return Group(shown, *(_costs(kernel) for kernel in kernels if kernel["cost"]))
-
-
-def _named(kernel: Measured) -> str:
-    return f"{kernel['kernel']} ({kernel['release'].removeprefix('Linux version ')}), {kernel['series']} series"
-
-
-def _costs(kernel: Measured) -> Table:
-    shown = Table("cost", "measured")
-    for name, value in kernel["cost"].items():
-        shown.add_row(name, f"{value:.3g}")
-    return shown

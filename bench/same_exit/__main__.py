@@ -7,9 +7,9 @@ import typer
 from lab_bpf.node import loader
 from lab_quic.quinn import build as quic
 
-from bench import measured
+from bench.measured import show_and_store
 from bench.same_exit import implementations as decide
-from bench.same_exit.compare import By, differences, figures
+from bench.same_exit.compare import differences, figures
 from bench.same_exit.record import TRIALS, record
 from bench.same_exit.stream import Decisions, load
 from lab.backends.virtual import ensure_built
@@ -38,8 +38,9 @@ def measure(
     details: dict[str, object] = {"title": "SEARCH leaves on the same ACK, whoever runs it"}
     if stock:
         by["BPF, Debian's stock kernel"], details["transfer"] = decide.by_bpf_stock(streams)
-    show(names, by)
-    measured.store(FOLDER, "make bench-same-exit", list(figures(names, by)), details)
+    for line in differences(names, by):
+        print(line)
+    show_and_store(FOLDER, "make bench-same-exit", list(figures(names, by)), details)
 
 
 def able_here() -> bool:
@@ -50,14 +51,6 @@ def able_here() -> bool:
         print(f"without this machine's kernel: {error}")
         return False
     return True
-
-
-def show(names: list[str], by: By) -> None:
-    """Print every difference, and the figures."""
-    for line in differences(names, by):
-        print(line)
-    for figure in figures(names, by):
-        print(f"{figure['name']}: {figure['value']} {figure['unit']}")
 
 
 if __name__ == "__main__":

@@ -47,3 +47,15 @@ def test_a_benchmark_stores_commit_machine_and_units(published: Path) -> None:
     assert stored["figures"] == figures
     assert stored["machine"]["cores"] >= 1
     assert {"commit", "measured_at", "command"} <= set(stored)
+
+
+def test_a_figure_is_printed_beside_its_target_and_what_was_published(
+    published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(measured, "commit", lambda: "0123456789ab")
+    measured.store("speed", "make bench", [{"name": "a", "value": 2, "unit": "s"}])
+    measured.publish(["speed"])
+    assert published.is_file()
+    slower: measured.Figure = {"name": "a", "value": 3, "unit": "s", "target": "1"}
+    measured.show_and_store("speed", "make bench", [slower, FIGURES[1]])
+    assert capsys.readouterr().out.splitlines()[:2] == ["a: 3 s (target: 1, published: 2, ratio: 1.50)", "b: None "]

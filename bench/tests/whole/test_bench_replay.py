@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bench of replay keeps what it measured of each kernel, and shows all of them side by side."""
 
-import io
 import json
 import os
 from contextlib import suppress
@@ -9,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from bench.replay.__main__ import every_core_busy, runner
 from bench.replay.subjects import subjects
-from bench.replay.table import line, spread, store, table
+from bench.replay.table import line, spread, store
 from lab.base.errors import UserError
 from tests.command import wait_for
 
@@ -43,20 +41,14 @@ def test_a_spread_is_the_middle_the_99th_percentile_and_the_largest() -> None:
     assert spread([]) == {}
 
 
-def test_each_kernel_has_its_file_and_all_are_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_kernel_has_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     store("virtual", [CAPACITY, DELAY], {"import, s": 0.5})
-    file = store("host, busy", [CAPACITY | {"window_error_pct": [7.0]}], {})
-    assert file == tmp_path / "bench/replay-host-busy.json"
+    store("host, busy", [CAPACITY | {"window_error_pct": [7.0]}], {})
+    assert (tmp_path / "bench/replay-host-busy.json").is_file()
     content = json.loads((tmp_path / "bench/replay-virtual.json").read_text())
     assert content["pooled"]["one-way delay, error in ms"]["max"] == 4.0
     assert content["counts"] == {"packets reordered": 3, "packets lost": 0}
-    printed = io.StringIO()
-    Console(width=160, file=printed).print(table())
-    shown = printed.getvalue()
-    assert "virtual (6.12.1), 2 series" in shown
-    assert "host, busy (6.12.1), 1 series" in shown
-    assert "import, s" in shown
 
 
 def test_a_trace_is_one_line() -> None:
