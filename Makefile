@@ -30,8 +30,8 @@ test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEB
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto packages/try/tests/kernel/test_own_module.py
 # test-hostile: fuzzing of every reader, and odd conditions, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @$(lab) kernel build && scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
-# mutants: do the tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room, BENCH="--per-commit 5" is what CI does
-mutants: setup ; @scripts/python -m bench.mutants $(BENCH)
+# mutants: do the tests notice small changes of the program? A day; BENCH="'lab.judge.*'": of a room; BENCH=--kernel: of the C
+mutants: setup ; @scripts/mutants $(BENCH)
 # setup: BUNDLE=FILE installs from that file, without network, root and build (docs/bundle.md)
 setup: ; @scripts/setup
 # bundle: FILE=search-lab.bundle WHEELS=3.13 (their Python; default: this one) QUIC=1 (with the QUIC programs): all that the lab builds and downloads, in one file

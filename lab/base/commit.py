@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commit of this checkout, and what it names the program."""
+"""The commit of this checkout."""
 
 import os
 import shutil
@@ -14,11 +14,6 @@ OTHERS = {f"GIT_{name}" for name in "DIR WORK_TREE COMMON_DIR INDEX_FILE OBJECT_
 def commit() -> str | None:
     """Return the checkout's commit, marked where files differ from it; None outside a checkout, or without git."""
     return answer("describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
-
-
-def program() -> str | None:
-    """Return git's name of the folder lab as committed, which stays while only other files change."""
-    return answer("rev-parse", "--verify", "--quiet", "HEAD:lab")
 
 
 def answer(*words: str) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lab.base.commit import commit, program
+from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.commands.cli import app
@@ -81,10 +81,10 @@ def test_the_commit_is_that_of_the_checkout_also_below_a_hook_of_another_reposit
     identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     subprocess.run(["git", "-C", tmp_path, *identity, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
-    expected = commit(), program(), lab_version.__wrapped__()
+    expected = commit(), lab_version.__wrapped__()
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / ".git" / "index"))
-    assert (commit(), program(), lab_version.__wrapped__()) == expected
+    assert (commit(), lab_version.__wrapped__()) == expected
 
 
 FEW = "40"

@@ -204,7 +204,7 @@ OF_A_GRID = 10  # one row of so many of a table of a whole grid is read
 
 
 def assert_all_approved(found: dict[str, str]) -> None:
-    """Compare all texts that are made together in one test: `make mutants` chooses tests by what they execute."""
+    """Compare all texts that are made together in one test."""
     expected = {name: approved(name, text) for name, text in found.items()}
     assert {name: text for name, text in found.items() if text != expected[name]} == {}
 
