@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.base.paths import REPO
 
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "results", "tests", ".*_cache")
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "results", "mutants", "tests", ".*_cache")
 
 
 class CopiedTree:
