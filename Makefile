@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-truths bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-same-exit bench-whatif bench-break-mutants
+.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-same-exit bench-whatif bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -57,6 +57,8 @@ bench: setup ; @scripts/python -m bench.speed $(BENCH)
 bench-try: setup ; @$(lab) kernel build && scripts/python -m bench.try_own
 # bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
 bench-short-flows: setup ; @scripts/python -m bench.short_flows $(BENCH)
+# bench-geo-recorded: recorded GEO downloads beside emulated ones; BENCH=FOLDER: with the logs in it
+bench-geo-recorded: setup ; @scripts/python -m bench.geo_recorded $(BENCH)
 # bench-family: the start-up family ranked over every kind of link; BENCH="--trials 6 --links geo,leo"
 bench-family: setup ; @scripts/python -m bench.family $(BENCH)
 # bench-search: the open questions about SEARCH; runs what is not stored. BENCH=NAME...: these alone
