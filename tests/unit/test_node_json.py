@@ -123,16 +123,21 @@ def test_a_setting_is_written_and_read_back_whatever_stands_between_its_values(p
     assert (proc / "net/ipv4/tcp_rmem").read_text() == "1 2  3"
 
 
-@pytest.mark.usefixtures("proc")
-def test_a_setting_that_does_not_take_is_refused_and_one_that_is_absent_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_does_not_take_is_refused_and_one_that_is_absent_named(proc: Path) -> None:
     message = r"^kernel: net\.ipv4\.nosuch: must be one of this kernel's settings$"
     with pytest.raises(NodeError, match=message):
         sysctl.write("net.ipv4.nosuch", "1")
     with pytest.raises(NodeError, match=message):
         sysctl.read(None, ["net.ipv4.nosuch"])
-    monkeypatch.setattr(small_file, "write", lambda _file, _text: None)
-    with pytest.raises(NodeError, match=r"^kernel: net\.ipv4\.tcp_rmem=4096 131072 6291456: must be 1 2 3$"):
-        sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3"})
+    (proc / "net/ipv4/deaf").symlink_to("/dev/null")
+    with pytest.raises(NodeError, match=r"^kernel: net\.ipv4\.deaf=: must be 1 2 3$"):
+        sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3", "net.ipv4.deaf": "1 2 3"})
+
+
+def test_a_setting_that_a_later_one_changes_is_refused(proc: Path) -> None:
+    (proc / "net/ipv4/same").symlink_to("tcp_rmem")
+    with pytest.raises(NodeError, match=r"^kernel: net\.ipv4\.tcp_rmem=4 5 6: must be 1 2 3$"):
+        sysctl.pin(None, {"net.ipv4.tcp_rmem": "1 2 3", "net.ipv4.same": "4 5 6"})
 
 
 def test_the_settings_a_node_begins_with_are_written_first(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
