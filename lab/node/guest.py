@@ -13,7 +13,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node.net import interface
+from lab.node.net import route
+from lab.node.net.netlink import Netlink
 from lab.node.system.failure import errors_stored
 from lab.node.system.libc import LIBC
 from lab.node.system.tools import NodeError
@@ -49,7 +50,8 @@ def main() -> None:
         for kind, target in MOUNTS:
             mount(kind, target)
         keep_steady()
-        interface.bring_up("lo")
+        with Netlink("lo") as link:
+            route.bring_up(link, "lo")
         _do(json.loads((TRIAL / "plan.json").read_text()))
     os.sync()
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from lab.node.measure.splats import splats
-from lab.node.net import interface
+from lab.node.net import route
 from lab.node.net.namespace import CLONE_NEWNET
+from lab.node.net.netlink import Netlink
 from lab.node.system import modules
 from lab.node.system.libc import LIBC
 from lab.node.system.tools import NodeError, run
@@ -34,7 +35,8 @@ def switching(seconds: float) -> dict[str, Any]:
     """Switch every flow's sender at random for so long; returns counts and complaints."""
     mine = _loaded()
     LIBC.unshare(CLONE_NEWNET)
-    interface.bring_up("lo")
+    with Netlink("lo") as link:
+        route.bring_up(link, "lo")
     run(*LOSSY.split())
     algorithms = AVAILABLE.read_text().split()
     run("dmesg", "--clear")

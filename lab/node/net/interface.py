@@ -8,22 +8,14 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCGIFADDR, SIOCGIFHWADDR = 0x8913, 0x8914, 0x8915, 0x8927
-SIOCETHTOOL, SIOCSARP = 0x8946, 0x8955
-IFF_UP = 0x1
+SIOCGIFADDR, SIOCGIFHWADDR, SIOCETHTOOL, SIOCSARP = 0x8915, 0x8927, 0x8946, 0x8955
 ATF_COM, ATF_PERM = 0x02, 0x04
-ETHTOOL = {"tso": (0x1E, 0x1F), "gso": (0x23, 0x24), "gro": (0x2B, 0x2C)}  # the commands that read and set each offload
 READ_FEATURES, SET_FEATURES = 0x3A, 0x3B
-WORDS, UDP_WORD, UDP_BIT = 2, 1, 1 << 1  # of all features; NETIF_F_GSO_UDP_L4 is the 33rd (linux/netdev_features.h)
+OFFLOADS = {"tso": 0b11101 << 16, "gso": 1 << 11, "gro": 1 << 14}  # NETIF_F_ALL_TSO, ... (linux/netdev_features.h)
+UDP_OFFLOAD = 1 << 33  # NETIF_F_GSO_UDP_L4
 IFREQ = struct.Struct("16s24s")
 SOCKADDR = struct.Struct("H14s")
 ARPREQ = struct.Struct("16s16si16s16s")
-
-
-def bring_up(dev: str) -> None:
-    """Set an interface up."""
-    flags = struct.unpack_from("h", _ioctl(SIOCGIFFLAGS, dev))[0]
-    _ioctl(SIOCSIFFLAGS, dev, struct.pack("h", flags | IFF_UP))
 
 
 def address(dev: str) -> str:
@@ -46,27 +38,28 @@ def pin_neighbour(dev: str, peer: str, hardware_address: bytes) -> None:
 
 def switch_offloads_off(dev: str) -> list[str]:
     """Switch off what makes one super-packet of many; returns what is still on, which should be nothing."""
-    for _, write in ETHTOOL.values():
-        _ethtool(dev, write)
-    return [offload for offload, (read, _) in ETHTOOL.items() if _ethtool(dev, read)]
+    active = _switch_off(dev, sum(OFFLOADS.values()))
+    return [offload for offload, features in OFFLOADS.items() if active & features]
 
 
 def switch_udp_offload_off(dev: str) -> bool:
     """Let the kernel split what a program sends with UDP_SEGMENT; returns whether it does."""
-    wanted = (ctypes.c_uint32 * (2 + 2 * WORDS))(SET_FEATURES, WORDS)
-    wanted[2 + 2 * UDP_WORD] = UDP_BIT  # of those that are valid; none is requested
-    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(wanted)))
-    found = (ctypes.c_uint32 * (2 + 4 * WORDS))(READ_FEATURES, WORDS)
-    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(found)))
-    active = found[2 + 4 * UDP_WORD + 2]
-    return not active & UDP_BIT
+    return not _switch_off(dev, UDP_OFFLOAD) & UDP_OFFLOAD
 
 
-def _ethtool(dev: str, command: int) -> int:
-    """Do one command of struct ethtool_value with the value 0, and return the value it left."""
-    value = (ctypes.c_uint32 * 2)(command, 0)
-    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(value)))
-    return value[1]
+def _switch_off(dev: str, features: int) -> int:
+    """Switch features off, each a bit, and return those that are on."""
+    low, high = features & 0xFFFFFFFF, features >> 32
+    _ethtool(dev, SET_FEATURES, low, 0, high, 0)  # of both words: what is valid, and of that what is requested
+    _, _, active_low, _, _, _, active_high, _ = _ethtool(dev, READ_FEATURES, *[0] * 8)
+    return active_low | active_high << 32
+
+
+def _ethtool(dev: str, command: int, *words: int) -> list[int]:
+    """Do a command for two words of features, and return the words that it left."""
+    values = (ctypes.c_uint32 * (2 + len(words)))(command, 2, *words)
+    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(values)))
+    return values[2:]
 
 
 def _ioctl(request: int, dev: str, data: bytes = b"") -> bytes:

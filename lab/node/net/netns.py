@@ -8,11 +8,13 @@ import errno
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import dropwhile, groupby, takewhile
 from typing import TYPE_CHECKING
 
 from lab.node.net import interface, namespace, route, sysctl, wires
 from lab.node.net.namespace import entered
+from lab.node.net.netlink import Netlink
 from lab.node.system.tools import NodeError, run
 
 if TYPE_CHECKING:
@@ -59,10 +61,23 @@ def unname(nodes: Iterable[str]) -> None:
 
 
 def ready(topology: "Topology") -> None:
-    """Prepare nodes that are up for a trial, whatever engine built them."""
+    """Prepare nodes that are up for a trial, whatever engine built them.
+
+    Offloads are off: a super-packet would be one decision of a queue for 64 kB. ARP entries are permanent: ARP would
+    cross the delay, and lose the packets that wait for it.
+    """
+    known: dict[wires.End, tuple[str, bytes]] = {}
     for name in topology["nodes"]:
-        _switch_offloads_off(name, interfaces(topology, name))
-    _pin_neighbours(topology)
+        with entered(name):
+            for dev in interfaces(topology, name):
+                for offload in interface.switch_offloads_off(dev):
+                    raise NodeError(f"{name}:{dev}: {offload}=on: must be off on every interface")
+                known[name, dev] = _address(name, dev), interface.hardware(dev)
+    for name in topology["nodes"]:
+        with entered(name):
+            for (node, dev), peer in _directions(topology):
+                if node == name:
+                    interface.pin_neighbour(dev, *known[peer])
 
 
 def keep_order(topology: "Topology") -> None:
@@ -80,7 +95,13 @@ def changes_only_its_node(line: str) -> bool:
 
 def interfaces(topology: "Topology", name: str) -> list[str]:
     """Name the interfaces of a node."""
-    return [dev for link in topology["links"] for node, dev in wires.ends(link) if node == name]
+    return [dev for (node, dev), _ in _directions(topology) if node == name]
+
+
+def _directions(topology: "Topology") -> Iterator[tuple[wires.End, wires.End]]:
+    """Return each end of each link, and its peer."""
+    for near, far in map(wires.ends, topology["links"]):
+        yield from ((near, far), (far, near))
 
 
 def _set_first(name: str, commands: list[str]) -> list[str]:
@@ -103,40 +124,22 @@ def _set_all(lines: Iterable[str]) -> None:
 
 def _configure(devices: list[str], commands: list[str]) -> None:
     """Set the devices of the node that this thread is in up, and execute the node's commands in their order."""
-    for dev in devices:
-        interface.bring_up(dev)
-    for tool, lines in groupby(commands, key=_tool):
-        if tool == "ip":
-            if left := [line.removeprefix("ip ") for line in dropwhile(route.executed, lines)]:
-                run("ip", "-batch", "-", stdin="\n".join([*left, ""]))
-        elif tool == "sysctl":
-            _set_all(lines)
-        else:
-            run("sh", "-e", "-c", "\n".join(lines))
+    with Netlink("interfaces") as link:
+        for dev in devices:
+            route.bring_up(link, dev)
+        for tool, lines in groupby(commands, key=_tool):
+            if tool == "ip":
+                if left := [line.removeprefix("ip ") for line in dropwhile(partial(route.executed, link), lines)]:
+                    run("ip", "-batch", "-", stdin="\n".join([*left, ""]))
+            elif tool == "sysctl":
+                _set_all(lines)
+            else:
+                run("sh", "-e", "-c", "\n".join(lines))
 
 
 def _tool(line: str) -> str:
     """Name the tool of a line that needs no shell."""
     return line.split()[0] if any(plain.fullmatch(line) for plain in PLAIN) else "sh"
-
-
-def _switch_offloads_off(name: str, devices: list[str]) -> None:
-    """Switch offloads off: a super-packet would be one decision of a queue for 64 kB."""
-    with entered(name):
-        for dev in devices:
-            for offload in interface.switch_offloads_off(dev):
-                raise NodeError(f"{name}:{dev}: {offload}=on: must be off on every interface")
-
-
-def _pin_neighbours(topology: "Topology") -> None:
-    """Add permanent ARP entries: ARP would cross the delay, and lose the packets that wait for it."""
-    for link in topology["links"]:
-        near, far = wires.ends(link)
-        for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):
-            with entered(peer_node):
-                address, hardware = _address(peer_node, peer_dev), interface.hardware(peer_dev)
-            with entered(node):
-                interface.pin_neighbour(dev, address, hardware)
 
 
 def _address(node: str, dev: str) -> str:

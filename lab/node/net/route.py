@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Addresses and routes of the namespace that this thread is in, by rtnetlink: a process of ip would take time."""
+"""Devices, addresses and routes of the namespace that this thread is in, by rtnetlink: a process takes time."""
 
 import re
 import socket
@@ -9,12 +9,15 @@ from lab.node.net.namespace import entered
 from lab.node.net.netlink import NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, Netlink, attribute, attributes
 from lab.node.system.tools import NodeError
 
-RTM_NEWADDR, RTM_NEWROUTE, RTM_GETROUTE = 20, 24, 26
+RTM_NEWLINK, RTM_NEWADDR, RTM_NEWROUTE, RTM_GETROUTE = 16, 20, 24, 26
+IFF_UP, IFLA_IFNAME = 1, 3
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
+NEW = NLM_F_CREATE | NLM_F_EXCL
 WHERE = (RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY)
 METRICS = {"mtu": 2, "initcwnd": 11, "initrwnd": 14}  # RTAX_*
 RT_TABLE_MAIN, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RTN_UNICAST = 254, 3, 0, 1  # as ip states them
+IFINFOMSG = struct.Struct("BxHiII")  # family, type, ifindex, flags, and those of them that change
 IFADDRMSG = struct.Struct("BBBBI")  # family, prefix, flags, scope, ifindex
 RTMSG = struct.Struct("BBBBBBBBI")  # family, prefixes of both ends, tos, table, protocol, scope, type, flags
 ADDRESS = re.compile(r"ip address add ([\d.]+)/(\d+) dev (\w+)")
@@ -27,13 +30,19 @@ def is_known(line: str) -> bool:
     return bool(ADDRESS.fullmatch(line) or ROUTE.fullmatch(line))
 
 
-def executed(line: str) -> bool:
+def bring_up(link: Netlink, dev: str) -> None:
+    """Set a device up."""
+    head = IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, IFF_UP, IFF_UP)
+    link.request(RTM_NEWLINK, 0, head + attribute(IFLA_IFNAME, dev.encode() + b"\0"))
+
+
+def executed(link: Netlink, line: str) -> bool:
     """Execute a line of ip; False where it is another one, or the kernel refuses it: ip itself then reports it."""
     try:
         if found := ADDRESS.fullmatch(line):
-            _add_address(found[1], int(found[2]), found[3])
+            _add_address(link, found[1], int(found[2]), found[3])
         elif found := ROUTE.fullmatch(line):
-            _add_route(found[2] or "0.0.0.0", int(found[3] or 0), found[4])
+            _add_route(link, found[2] or "0.0.0.0", int(found[3] or 0), found[4])
     except (NodeError, OSError, struct.error):
         return False
     return bool(found)
@@ -62,20 +71,15 @@ def _routes(link: Netlink, node: str) -> list[tuple[int, dict[int, bytes]]]:
     return routes
 
 
-def _add_address(address: str, prefix: int, dev: str) -> None:
+def _add_address(link: Netlink, address: str, prefix: int, dev: str) -> None:
     own = socket.inet_aton(address)
     head = IFADDRMSG.pack(socket.AF_INET, prefix, 0, RT_SCOPE_UNIVERSE, socket.if_nametoindex(dev))
-    _request(RTM_NEWADDR, head + attribute(IFA_LOCAL, own) + attribute(IFA_ADDRESS, own))
+    link.request(RTM_NEWADDR, NEW, head + attribute(IFA_LOCAL, own) + attribute(IFA_ADDRESS, own))
 
 
-def _add_route(target: str, prefix: int, gateway: str) -> None:
+def _add_route(link: Netlink, target: str, prefix: int, gateway: str) -> None:
     there = attribute(RTA_DST, socket.inet_aton(target)) if prefix else b""
-    _request(RTM_NEWROUTE, _route(prefix) + there + attribute(RTA_GATEWAY, socket.inet_aton(gateway)))
-
-
-def _request(kind: int, body: bytes) -> None:
-    with Netlink("ip") as link:
-        link.request(kind, NLM_F_CREATE | NLM_F_EXCL, body)
+    link.request(RTM_NEWROUTE, NEW, _route(prefix) + there + attribute(RTA_GATEWAY, socket.inet_aton(gateway)))
 
 
 def _route(prefix: int) -> bytes:

@@ -25,6 +25,7 @@ from lab.node.measure.machine import watch
 from lab.node.net import interface, netns, route, sockets, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import entered, named
+from lab.node.net.netlink import Netlink
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run, run_json
 from lab.node.traffic import flow
@@ -131,9 +132,9 @@ def attach(wire: str, node: str, dev: str) -> None:
     A macvlan always reports that it can segment (ALWAYS_ON_OFFLOADS in macvlan.c); the wire then does, in software.
     """
     on = interface.switch_offloads_off(wire)
-    with entered(node):
-        interface.bring_up("lo")
-        interface.bring_up(dev)
+    with entered(node), Netlink(node) as link:
+        route.bring_up(link, "lo")
+        route.bring_up(link, dev)
     if on:
         raise NodeError(f"{wire}: {on[0]}=on: must be off")
 
