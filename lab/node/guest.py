@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.node.net import route
 from lab.node.net.netlink import Netlink
+from lab.node.system import small_file
 from lab.node.system.failure import errors_stored
 from lab.node.system.libc import LIBC
 from lab.node.system.tools import NodeError
@@ -71,7 +72,7 @@ def _done(folder: Path) -> bool:
     """Do one of several plans; none follows one that failed, which may have left anything behind."""
     print(f"{BEGINS}{folder.name}", flush=True)
     with errors_stored(folder):
-        _work(json.loads((folder / "plan.json").read_text()), folder)
+        _work(json.loads(small_file.read(folder / "plan.json")), folder)
     return not (folder / "error.txt").exists()
 
 

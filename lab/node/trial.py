@@ -73,7 +73,7 @@ def run_trial(
         }
         if far and wire_us is not None:
             record["far"] = {"machine": far.machine, "wire_us": wire_us}
-    (folder / "node.json").write_text(json.dumps(record, indent=1))
+    small_file.make(folder / "node.json", json.dumps(record, indent=1))
 
 
 @contextmanager

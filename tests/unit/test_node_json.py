@@ -3,6 +3,7 @@
 
 import io
 import json
+import resource
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import deepcopy
@@ -115,6 +116,23 @@ def test_a_file_is_read_whole_and_replaced_whole_but_not_made(tmp_path: Path) ->
     with pytest.raises(FileNotFoundError):
         small_file.write(tmp_path / "other", "1")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_file_is_made_whole_once(tmp_path: Path) -> None:
+    small_file.make(tmp_path / "file", "a text")
+    assert (tmp_path / "file").read_text() == "a text"
+    with pytest.raises(FileExistsError):
+        small_file.make(tmp_path / "file", "another")
+
+
+def test_a_file_that_takes_a_part_is_refused(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, before[1]))
+    try:
+        with pytest.raises(OSError, match="No space left on device"):
+            small_file.make(tmp_path / "file", "a text")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_setting_is_written_and_read_back_whatever_stands_between_its_values(proc: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.node.net.namespace import entered
+from lab.node.system import small_file
 from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def read_counts(log: str) -> "CaptureCounts":
 def _await_start(process: subprocess.Popen[bytes], log: Path) -> None:
     """Dumpcap names its file once the interface is open."""
     for _ in range(500):
-        if "File:" in log.read_text():
+        if "File:" in small_file.read(log):
             return
         if process.poll() is not None:
             break

@@ -46,7 +46,7 @@ def _recording(events: dict[str, str], folder: Path, buffer_kb: int) -> Iterator
     _set("trace", "")
     formats = folder / "formats"
     formats.mkdir()
-    (formats / "page_bytes").write_text(str(page_bytes))
+    small_file.make(formats / "page_bytes", str(page_bytes))
     for name, condition in events.items():
         _enable(name, condition, formats)
     _set("tracing_on", "1")
@@ -80,7 +80,7 @@ def _enable(name: str, condition: str, formats: Path) -> None:
     if condition:
         small_file.write(event / "filter", condition)
     small_file.write(event / "enable", "1")
-    (formats / f"{name.replace(':', '.')}.format").write_text(small_file.read(event / "format"))
+    small_file.make(formats / f"{name.replace(':', '.')}.format", small_file.read(event / "format"))
 
 
 def _cpus() -> list[Path]:

@@ -4,6 +4,7 @@
 A system call stops a program of User Mode Linux for some 20 us, and a trial reads and writes a hundred such files.
 """
 
+import errno
 import os
 from pathlib import Path
 
@@ -19,10 +20,21 @@ def read(file: Path) -> str:
         os.close(descriptor)
 
 
+def make(file: Path, text: str) -> None:
+    """Make a file that holds a text."""
+    _write(file, text, os.O_CREAT | os.O_EXCL)
+
+
 def write(file: Path, text: str) -> None:
     """Write a text into a file that is there, in place of what it holds."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_TRUNC)
+    _write(file, text, os.O_TRUNC)
+
+
+def _write(file: Path, text: str, how: int) -> None:
+    content = text.encode()
+    descriptor = os.open(file, os.O_WRONLY | how, 0o666)
     try:
-        os.write(descriptor, text.encode())
+        if os.write(descriptor, content) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
     finally:
         os.close(descriptor)
