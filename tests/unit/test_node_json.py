@@ -17,7 +17,7 @@ from lab.base.console import PlainConsole
 from lab.base.errors import UserError
 from lab.commands.lines import say, show_path
 from lab.node.net import netns, sysctl
-from lab.node.system import small_file
+from lab.node.system import small_file, tools
 from lab.node.system.tools import NodeError
 from lab.tables.node_json import on_trace_clock, read_node
 from tests.brief import error_of
@@ -133,6 +133,16 @@ def test_a_file_that_takes_a_part_is_refused(tmp_path: Path) -> None:
             small_file.make(tmp_path / "file", "a text")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_tool_is_found_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "second" / "iperf3"
+    (tmp_path / "first").mkdir()
+    tool.parent.mkdir()
+    tool.touch(mode=0o755)
+    (tmp_path / "first" / "iperf3").touch(mode=0o644)  # not executable
+    monkeypatch.setenv("PATH", f"{tmp_path / 'first'}:{tool.parent}")
+    assert [tools.file_of("iperf3"), tools.file_of("nosuch")] == [str(tool), "nosuch"]
 
 
 def test_a_setting_is_written_and_read_back_whatever_stands_between_its_values(proc: Path) -> None:

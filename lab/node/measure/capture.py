@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lab.node.net.namespace import entered
 from lab.node.system import small_file
-from lab.node.system.tools import NodeError
+from lab.node.system.tools import NodeError, file_of
 
 if TYPE_CHECKING:
     from lab.node.plan import CapturePlan
@@ -35,7 +35,7 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
     _make_writable(file)
     with log.open("w") as stream, entered(node):
-        process = subprocess.Popen(argv, stderr=stream, env=environment)
+        process = subprocess.Popen(argv, executable=file_of(argv[0]), stderr=stream, env=environment)
     try:
         _await_start(process, log)
         yield counts

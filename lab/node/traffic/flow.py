@@ -12,7 +12,7 @@ from select import select
 from typing import TYPE_CHECKING, Any
 
 from lab.node.net.namespace import entered
-from lab.node.system.tools import NodeError
+from lab.node.system.tools import NodeError, file_of
 
 if TYPE_CHECKING:
     from lab.node.plan import FlowPlan
@@ -35,7 +35,9 @@ def server(node: str, port: int) -> Iterator[int]:
     """Serve tests on a port while the block runs; yields the number of the server's process."""
     argv = ["iperf3", "-s", "-p", str(port), "--forceflush"]
     with entered(node):
-        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(
+            argv, executable=file_of(argv[0]), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
     try:
         _await_listening(process)
         yield process.pid
