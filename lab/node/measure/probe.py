@@ -29,7 +29,7 @@ def probe(peer: str, count: int, interval_ms: float) -> list[tuple[int, int]]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("", PORT))
         udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-        udp.settimeout(PATIENCE_S)
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("qq", PATIENCE_S, 0))
         time.sleep(0.2)  # until the peer listens too
         for number in range(count):
             udp.sendto(RECORD.pack(number, time.time_ns()), (peer, PORT))
@@ -38,7 +38,7 @@ def probe(peer: str, count: int, interval_ms: float) -> list[tuple[int, int]]:
         while len(arrived) < count:
             try:
                 arrived.append(_receive(udp))
-            except TimeoutError:  # the rest is lost
+            except BlockingIOError:  # the rest is lost
                 break
         return arrived
 
