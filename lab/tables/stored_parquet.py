@@ -36,14 +36,15 @@ def write_table(
         for piece in pieces_of(table):
             content = _described(piece.with_columns(_to_nanoseconds(piece)), row, columns)
             if sink is None:
-                sink = stack.enter_context(_writer(file, content.schema, level))
+                stream = stack.enter_context(pa.OSFile(str(file), "wb"))  # of a path, pyarrow looks for a file system
+                sink = stack.enter_context(_writer(stream, content.schema, level))
             sink.write_table(content)
 
 
-def _writer(file: Path, schema: pa.Schema, level: int) -> parquet.ParquetWriter:
+def _writer(stream: pa.OSFile, schema: pa.Schema, level: int) -> parquet.ParquetWriter:
     split = [field.name for field in schema if _splits(field.type)]
     return parquet.ParquetWriter(
-        file,
+        stream,
         schema,
         compression="zstd",
         compression_level=level,
