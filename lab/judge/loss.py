@@ -24,7 +24,7 @@ as a third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -47,8 +47,8 @@ def first_loss_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
     duplicates = acks.select("t_s", "ack_bytes", duplicate=_duplicate()).filter("duplicate")
     counted = duplicates.with_columns(count=pl.int_range(1, pl.len() + 1).over("ack_bytes"))
     third = counted.filter(pl.col("count") == DUPLICATES).select("t_s", "ack_bytes").collect()
-    came_late = _came_late(packets, flow)
-    return next((t_s for t_s, ack_bytes in third.iter_rows() if not came_late(ack_bytes)), None)
+    came_late = cache(partial(_came_late, packets, flow))
+    return next((t_s for t_s, ack_bytes in third.iter_rows() if not came_late()(ack_bytes)), None)
 
 
 def first_mark_s(packets: pl.DataFrame, flow: int = 1) -> float | None:

@@ -126,11 +126,12 @@ def _loss_agrees(trial: Trial, loss_s: float | None) -> bool | None:
 
     end_s = largest(trial.packets["t_s"]) or 0.0
     again_s = smallest(trial.retransmits["t_s"])
+    drops = loss.drops_s(trial.packets, trial.qdisc, FLOW)
     return loss.agrees_with_drops(
         loss_s,
-        loss.drops_s(trial.packets, trial.qdisc, FLOW),
+        drops,
         seen_by,
         end_s,
-        loss.first_hole_s(trial.packets, FLOW),
+        loss.first_hole_s(trial.packets, FLOW) if len(drops) else None,
         made_good=len(trial.meta["flows"]) > 1 or (again_s is not None and again_s < (loss_s or end_s)),
     )
