@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lab.tables.packets import SYN
 from lab_conform.events import Event, When
 from lab_conform.link import Span
 from lab_conform.view import REDUCING, Floats, Ints, View
@@ -148,11 +149,12 @@ def _dropped(event: Event, view: View, at_s: float, lead_s: float) -> Placed:
 
 
 def _passing(way: str, view: View) -> tuple[Floats, Ints]:
-    """Return when frames come to the line of a way, and the first byte of each (up: what they acknowledge)."""
+    """Return when SYN/ACK and data come to the line, and the first byte of each; up: ACKs and what they acknowledge."""
     if way == "up":
         return view.client_acks.t_s, view.client_acks.ack_bytes
     packets = view.trial.packets
-    down = packets.filter(packets["to_client"] & (packets["flow"] == 1))
+    carries = (packets["len_bytes"] > 0) | ((packets["flags"] & SYN) > 0)
+    down = packets.filter(packets["to_client"] & (packets["flow"] == 1) & carries)
     return _at_line_s(view, down["t_s"].to_numpy()), down["seq_bytes"].to_numpy()
 
 

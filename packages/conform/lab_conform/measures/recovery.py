@@ -27,6 +27,13 @@ def threshold_above_pkts(view: View, factor: float, number: int = 1) -> float:
     return float(view.ssthresh_pkts[row + 1] - max(np.floor(factor * view.cwnd_pkts[row]), LEAST_THRESHOLD_PKTS))
 
 
+def threshold_above_flight_pkts(view: View, number: int = 1) -> float:
+    """Return how far the threshold lies above half of what was in flight before, or two segments."""
+    row = _reduced(view, number)
+    flight_pkts = (view.nxt_bytes[row] - view.una_bytes[row]) / view.mss_bytes
+    return float(view.ssthresh_pkts[row + 1] - max(np.floor(flight_pkts / 2), LEAST_THRESHOLD_PKTS))
+
+
 def threshold_pkts(view: View, number: int = 1) -> float:
     """Return the threshold after a reduction."""
     return float(view.ssthresh_pkts[_reduced(view, number) + 1])

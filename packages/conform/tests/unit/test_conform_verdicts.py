@@ -102,6 +102,16 @@ def test_a_segment_that_came_though_an_event_loses_it_is_noticed(view: View) -> 
     assert (placed.spared(view), placed.spared(without)) == (True, False)
 
 
+def test_an_ack_without_data_that_has_a_lost_segments_number_is_not_that_segment(view: View) -> None:
+    (placed,) = place([Event.model_validate({"when": {"cwnd_pkts": 20}, "drop": [0]})], view)
+    acknowledged = View(view.link, view.duration_s, Trial(view.trial.path))
+    lost = pl.col("seq_bytes") == placed.dropped[0]
+    acknowledged.trial.packets = view.trial.packets.with_columns(
+        len_bytes=pl.when(lost).then(0).otherwise(pl.col("len_bytes")).cast(pl.UInt32)
+    )
+    assert not placed.spared(acknowledged)
+
+
 def test_a_second_timeout_of_the_same_segment_is_no_reduction(view: View) -> None:
     silent_s = float(view.t_s[100]) + 1e-6
     twice = [(0.0, "open"), (silent_s, "loss"), (silent_s + 1e-7, "loss"), (float(view.t_s[300]), "loss")]
