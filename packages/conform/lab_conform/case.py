@@ -16,7 +16,7 @@ from lab_conform.events import Link, NotNegative
 FOLDER = Path(__file__).parent / "cases"
 Text = Annotated[str, Field(min_length=1)]
 Document = Annotated[str, like(r"[a-z0-9-]+", "small letters, digits and - only")]
-Observable = Literal["packets", "places", "window", "threshold", "states", "exit", "bins", "saved_set"]
+Observable = Literal["packets", "places", "window", "threshold", "states", "exit", "bins", "saved_set", "unpaced"]
 
 
 class Source(Strict):

@@ -45,7 +45,8 @@ class Subject:
             return f"{self.cca.name} does not state that it follows {case.source.document}"
         if replaced := [each for each in case.replaced_by if each in self.follows]:
             return f"{self.cca.name} follows {replaced[0]}, which has another rule here"
-        if missing := [each for each in case.requires if each not in self.offers]:
+        offered = self.offers - ({"unpaced"} if self.cca.qdisc else frozenset())
+        if missing := [each for each in case.requires if each not in offered]:
             return f"{self.cca.name} does not offer {', '.join(missing)}"
         if case.params and not self.cca.module:
             return f"{self.cca.name} has no module with the parameters {', '.join(case.params)}"

@@ -159,6 +159,14 @@ def test_a_case_that_needs_what_a_sender_does_not_offer_does_not_apply() -> None
     assert subject(own, found).why_not(found[0]) == "cubic does not offer bins"
 
 
+def test_the_limit_of_an_ack_is_no_rule_for_a_module_that_paces() -> None:
+    found = chosen(None, "rfc9406/growth-limit")
+    own = load_senders()["cubic"].model_copy(update={"module_digest": "0123"})
+    assert subject(own, found).why_not(found[0]) is None
+    paced = own.model_copy(update={"qdisc": "fq"})
+    assert subject(paced, found).why_not(found[0]) == "cubic does not offer unpaced"
+
+
 @pytest.mark.parametrize(
     ("exit_rule", "case", "reason"),
     [
