@@ -56,7 +56,7 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
             got = small_file.read(SYS / name / "parameters" / key).strip()
         except OSError:
             raise NodeError(f"module {name}: {key}: must be a readable parameter: module_param(.., 0444)") from None
-        if not shown_as(got, value):
+        if not shown_as(got, value) and not (_is_array(str(file or name), key) and _begins(got, str(value))):
             reason = "the module itself changed it" if file else "it was loaded before: unload it"
             raise NodeError(f"module {name}: {key}={got}: must be {value}: {reason}")
 
@@ -70,6 +70,16 @@ def _require_same(name: str, params: Mapping[str, int | str]) -> None:
 def shown_as(got: str, value: int | str) -> bool:
     """Return whether a parameter has this value, by what the kernel shows of it."""
     return str(value) in (got, FLAGS.get(got))
+
+
+def _is_array(module: str, key: str) -> bool:
+    return f"{key}:array of " in run("modinfo", "--field", "parmtype", module)
+
+
+def _begins(got: str, value: str) -> bool:
+    """Return whether a list begins with these values: without a count, the kernel shows the module's others, too."""
+    shown, stated = got.split(","), value.split(",")
+    return len(shown) >= len(stated) and all(map(shown_as, shown, stated))
 
 
 def load_all(names: Iterable[str]) -> None:

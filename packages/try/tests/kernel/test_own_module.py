@@ -107,15 +107,18 @@ def test_a_flag_is_read_back_and_what_cannot_be_is_named(tmp_path: Path, kernel:
     params = "static bool fast;\nmodule_param(fast, bool, 0444);\nstatic int secret;\nmodule_param(secret, int, 0);\n"
     params += 'static char *label = "none";\nmodule_param(label, charp, 0444);\n'
     params += "static uint gains[2], count;\nmodule_param_array(gains, uint, &count, 0444);\n"
+    params += "static int steps[3] = {1, 2, 3};\nmodule_param_array(steps, int, NULL, 0444);\n"
     file = written(tmp_path, source(code=params))
     assert {*built(file, kernel).parameters.items()} == {
         ("fast", "bool"),
         ("secret", "int"),
         ("label", "charp"),
         ("gains", "array of uint"),
+        ("steps", "array of int"),
     }
-    for given in ({"fast": 1}, {"fast": "Y", "label": "a=/b", "gains": "3,4"}):
+    for given in ({"fast": 1}, {"fast": "Y", "label": "a=/b", "gains": "3,4"}, {"fast": 1, "steps": "7,8"}):
         shown = {"label": "none", "gains": ""} | given | {"fast": "Y"}
+        shown["steps"] = "7,8,3" if "steps" in given else "1,2,3"
         assert smoked(file, kernel, world, **given)["parameters"] == shown
     with pytest.raises(SmokeError, match=r"secret: must be a readable parameter: module_param\(.., 0444\)"):
         smoked(file, kernel, world, secret=1)
