@@ -154,6 +154,10 @@ def _graph(topology: Topology) -> plan.Topology:
 
 def modules_of(ccas: list[Cca]) -> list[Module]:
     """Return the senders' modules, the one that watches senders without an exit event, and the sampler's."""
+    for cca in ccas:
+        if cca.module_digest and any((each.module, each.module_digest) == (cca.module, None) for each in ccas):
+            rule = f"a module of another name than {cca.module}, which the other sender of a trial has: rename its file"
+            raise field_error(COMMAND_LINE, "sender", cca.name, rule)
     own: dict[str, Module] = {module["name"]: module for cca in ccas for module in _sender_modules(cca)}
     watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.reports_exit))
     watch: list[Module] = [{"name": WATCH_MODULE, "params": {"algorithms": watched}}] if watched else []

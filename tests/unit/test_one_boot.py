@@ -71,7 +71,8 @@ def test_trials_whose_modules_have_other_parameters_share_no_boot(wifi: Experime
 
 
 def test_what_a_user_brings_to_a_group_has_a_boot_to_itself(wifi: Experiment) -> None:
-    own = {name: cca.model_copy(update={"module_digest": "d1ce"}) for name, cca in wifi.ccas.items()}
+    changed = {"module": "mine", "module_digest": "d1ce"}
+    own = {name: cca.model_copy(update=changed) for name, cca in wifi.ccas.items()}
     mixed = [replace(wifi, group="mixed", name=name, rivals=rivals) for name, rivals in (("own", own), ("plain", {}))]
     boots = one_boot.boots([job for each in (*mixed, *mixed) for job in jobs(each, 1)], MOST_PLANS)
     assert {len(boot) for boot in boots if boot[0].experiment.name == "own"} == {1}
@@ -115,7 +116,7 @@ def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
         ("ccas", {"module_digest": "d1ce"}),
         ("ccas", {"transport": "quic", "stack": "quinn"}),
         ("ccas", {"kernel": "d1ce"}),
-        ("rivals", {"module_digest": "d1ce"}),
+        ("rivals", {"module": "mine", "module_digest": "d1ce"}),
     ],
 )
 def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment, part: str, changed: dict[str, Any]) -> None:

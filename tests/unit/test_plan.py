@@ -14,7 +14,7 @@ from lab.links.tc_alone import NETEM
 from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
 from lab.runs.idle_path import PROBE_FRAME_BYTES
-from lab.runs.plan import draw, make_plan, needed_modules, trial_seed
+from lab.runs.plan import draw, make_plan, modules_of, needed_modules, trial_seed
 from lab.schema.cca import load_ccas
 from tests.conftest import SMALL, experiment_on
 
@@ -167,6 +167,15 @@ def test_a_scenario_that_replays_what_nobody_has_is_refused_before_a_trial() -> 
         UserError, match=r"geo\.yml: replayed=serch2: must be a version of SEARCH: did you mean search2"
     ):
         load_experiment("geo", {"replayed": ["search2", "serch2"]})
+
+
+def test_a_file_named_as_the_other_senders_module_is_refused() -> None:
+    bbr = CCAS["bbr"]
+    copy = bbr.model_copy(update={"name": "bbr_tcp_bbr", "module_digest": "0123"})
+    with pytest.raises(UserError, match="sender=bbr_tcp_bbr: must be a module of another name than tcp_bbr"):
+        modules_of([copy, bbr])
+    renamed = copy.model_copy(update={"module": "mine"})
+    assert [each["name"] for each in modules_of([renamed, bbr])][:2] == ["mine", "tcp_bbr"]
 
 
 def test_a_real_machine_needs_the_modules_of_the_senders_of_the_links_qdiscs_and_of_what_watches() -> None:
