@@ -182,7 +182,7 @@ def describe(name: str) -> Described:
         "description": about.get("description"),
         "parameters": [
             {"name": parameter, "value": value, "meaning": meanings.get(parameter, "")}
-            for parameter, value in parameters(name)
+            for parameter, value in readable(name).items()
         ],
     }
 
@@ -191,9 +191,3 @@ def readable(name: str) -> dict[str, str]:
     """Read those parameters of a module that it lets be read; none of a module that is built in without any."""
     files = sorted((SYS / name / "parameters").glob("*"))
     return {file.name: small_file.read(file).strip() for file in files if file.stat().st_mode & 0o444}
-
-
-def parameters(name: str) -> list[tuple[str, str]]:
-    """Read the parameters of a loaded module, by name."""
-    files = sorted((SYS / name / "parameters").glob("*"))
-    return [(file.name, file.read_text().strip()) for file in files]

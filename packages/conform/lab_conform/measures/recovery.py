@@ -129,16 +129,11 @@ def most_backoff(view: View) -> float:
 
 def undone_window_ratio(view: View, event: int = 0, plus_rtts: float = 4.0) -> float:
     """Return the window some round trips after an event over that before it."""
-    before, after = _around(view, event, plus_rtts)
-    return float(view.cwnd_pkts[after] / view.cwnd_pkts[before])
-
-
-def _around(view: View, event: int, plus_rtts: float) -> tuple[int, int]:
     before = max(view.after(view.events_s[event]) - 1, 0)
     after = view.after(view.events_s[event] + plus_rtts * view.rtt_s)
     if after >= len(view.t_s):
         raise Unmeasured("the trial ends before that")
-    return before, after
+    return float(view.cwnd_pkts[after] / view.cwnd_pkts[before])
 
 
 def _reduced(view: View, number: int) -> int:

@@ -70,7 +70,7 @@ def smoke(file: str, name: str, params: dict[str, int | str], depends: list[str]
     new = sorted(_available() - before)
     if not new:
         raise NodeError(f"module {name}: algorithms=none: must register a congestion control in its init")
-    parameters = dict(modules.parameters(name))
+    parameters = modules.readable(name)
     with _link_up():
         flows = {algorithm: list(_flows(algorithm)) for algorithm in new}
     needs_ecn = [algorithm for algorithm in new if _needs_ecn(algorithm)]
