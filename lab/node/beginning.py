@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A virtual trial's own clock and random numbers: nothing before the trial, nor what prepares it, decides its packets.
 
-A virtual kernel may run several trials. Each has a clock of its own, which counts from its origin: a time of the
+A virtual kernel may run several trials. Each has a clock of its own, which counts from its origin: a second of the
 kernel's clock. Whatever prepares a trial reads the clock, which takes 256 ns each time, and draws numbers; its packets
 begin later, at a time and with random numbers that do not depend on that. The ioctls are those of random(4); what they
 do in a kernel with a seed is a patch of the virtual kernel's (lab/kernel/patches), which also keeps the time since the
@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node.net import sockets
 from lab.node.system.libc import LIBC
 from lab.node.system.punctual import SECOND_NS, sleep_until
 from lab.node.system.task import Task
@@ -25,53 +24,44 @@ from lab.node.system.tools import NodeError
 if TYPE_CHECKING:
     from lab.node.plan import Plan
 
-# Origins lie at one place of the wheel of the kernel's timers: those of up to 258 s are rounded to 2^12 ms or finer
-# (kernel/time/timer.c). That is a whole multiple of what other clocks count, in us or in 1.024 us, too.
-STEP_NS = 2**12 * 1_000_000
-# The kernel's count of ticks passes 2^32, which some senders compare with 0, when it is 300 s old.
-FIRST_ORIGIN_NS = 300 * SECOND_NS
-# From 2,147 s on, clocks of 32 bits in us have passed half of their range: a full fq_codel (in 1.024 us) then takes 0,
-# its next drop before there was any, for a time to come, and drops other packets.
-LAST_ORIGIN_NS = 2048 * SECOND_NS
-MOST_PLANS = 16
+# An origin lies at one place of the wheel of the kernel's timers: those of up to 258 s are rounded to 2^12 ms or finer
+# (kernel/time/timer.c), and 512 s are whole multiples of that, as of the 5.12 s at which neighbours are gone through.
+# It lies behind what a trial leaves: connections without a program (up to 200 s) and idle workers (300 s). Either one
+# wakes the deadline server of Linux 6.12 (kernel/sched/deadline.c), which may let a program run before a softirq.
+PERIOD_S = 512
+# The last origin lies at 2,048 s. From 2,147 s on, clocks of 32 bits in us have passed half of their range: a full
+# fq_codel (in 1.024 us) then takes 0, its next drop before there was any, for a time to come, and drops other packets.
+MOST_PLANS = 4
 PROBES_S, TRAFFIC_S = 10, 30  # on a trial's clock, or whole multiples: more than nodes, and nodes and probes, take
 MARGIN_NS = 1_000_000  # more than what comes between two beginnings takes
 RNDCLEARPOOL, RNDRESEEDCRNG = 0x5206, 0x5207  # linux/random.h
 TIMEX = struct.Struct("I68xqq120x")  # linux/timex.h: modes, then seconds and nanoseconds
 ADJ_SETOFFSET, ADJ_NANO = 0x0100, 0x2000
-_origin_ns = 0  # of the trial under way: a kernel runs one at a time
+_origin_s = 0  # of the trial under way: a kernel runs one at a time
 
 
 def prepare(plan: "Plan") -> None:
     """Begin a trial's clock, and its random numbers from its seed, as if the virtual kernel had booted for it."""
-    global _origin_ns
+    global _origin_s
     if plan.get("clock") == "real":
         return
-    _await_rest()
-    before_ns = _origin_ns
-    _origin_ns = max(time.monotonic_ns(), FIRST_ORIGIN_NS) // STEP_NS * STEP_NS + STEP_NS
-    if _origin_ns > LAST_ORIGIN_NS:
-        raise NodeError(f"a boot's trials begin in its first {LAST_ORIGIN_NS // SECOND_NS} s")
-    _wake_at(_origin_ns)
-    _set_date_back(_origin_ns - before_ns)
+    if _origin_s >= MOST_PLANS * PERIOD_S:
+        raise NodeError(f"a boot has {MOST_PLANS} trials at most")
+    before_s = _origin_s
+    _origin_s = (_passed_s() // PERIOD_S + 1) * PERIOD_S
+    _wake_at(_origin_s * SECOND_NS)
+    _set_date_back(_origin_s - before_s)
     _draw(struct.pack("=Q", plan["seed"]))
-
-
-def _await_rest() -> None:
-    """Wait until nothing is left of the trial before: no connection whose program has gone, nothing to be written."""
-    while sockets.orphans() and time.monotonic_ns() < LAST_ORIGIN_NS:
-        _wake_at(time.monotonic_ns() + SECOND_NS)
-    os.sync()
 
 
 def origin_ns() -> int:
     """Return when the clock of the trial under way began, on the kernel's clock; 0 in real time."""
-    return _origin_ns
+    return _origin_s * SECOND_NS
 
 
 def settle(plan: "Plan", every_s: int) -> int:
     """Sleep until the trial's clock shows a whole multiple of some seconds; returns that. In real time, do not wait."""
-    second = (time.monotonic_ns() - _origin_ns) // (every_s * SECOND_NS) * every_s + every_s
+    second = ((_passed_s() - _origin_s) // every_s + 1) * every_s
     if plan.get("clock") != "real":
         _wake_at(origin_ns() + second * SECOND_NS)
     return second
@@ -92,6 +82,10 @@ def start(plan: "Plan", second: int) -> None:
         _wake_at(origin_ns() + second * SECOND_NS + MARGIN_NS + round(plan["start_phase_s"] * SECOND_NS))
 
 
+def _passed_s() -> int:
+    return time.monotonic_ns() // SECOND_NS
+
+
 def _wake_at(time_ns: int) -> None:
     """Sleep in a thread that wakes up on time: the programs that this one starts would inherit that."""
     Task(sleep_until, time_ns).result()
@@ -104,8 +98,7 @@ def _draw(seed: bytes = b"") -> None:
         fcntl.ioctl(device, RNDRESEEDCRNG)
 
 
-def _set_date_back(back_ns: int) -> None:
-    """Set the date back, to the nanosecond: every trial begins at the same one."""
-    change = ctypes.create_string_buffer(TIMEX.pack(ADJ_SETOFFSET | ADJ_NANO, *divmod(-back_ns, SECOND_NS)))
-    if LIBC.adjtimex(change) < 0:
+def _set_date_back(seconds: int) -> None:
+    """Set the date back by whole seconds, to the nanosecond: every trial begins at the same one."""
+    if seconds and LIBC.adjtimex(ctypes.create_string_buffer(TIMEX.pack(ADJ_SETOFFSET | ADJ_NANO, -seconds, 0))) < 0:
         raise NodeError(f"adjtimex: {os.strerror(ctypes.get_errno())}")

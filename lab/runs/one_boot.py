@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several trials in one boot of the virtual kernel, which takes a third off the time of most.
+"""Several trials in one boot of the virtual kernel, which takes a quarter off the time of most.
 
 Each trial is the same, bit for bit, as in a boot of its own (tests/kernel/test_one_boot.py). One without a result is
 run again in a boot of its own, so that nothing before it is the reason. What a user brings always has a boot of its
