@@ -68,6 +68,8 @@ class Request:
             raise field_error(
                 COMMAND_LINE, "cca", self.was, "a sender other than that of --was, which is replayed anyway"
             )
+        if len(set(self.others)) < len(self.others):
+            raise field_error(COMMAND_LINE, "cca", self.cca, "a list that names each sender once")
         if self.pacing not in PACINGS:
             raise field_error(COMMAND_LINE, "pacing", self.pacing, " or ".join(PACINGS))
         require_senders(self.was, "was")

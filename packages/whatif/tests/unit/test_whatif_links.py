@@ -236,7 +236,14 @@ def test_jumbo_frames_forbid_other_senders_and_not_the_link(tmp_path: Path, monk
     assert str(refused.exception).startswith(f"{file}: segments=1948: must be of at most 1448 bytes")
 
 
-@pytest.mark.parametrize(("was", "cca"), [("cubic", "cubic"), ("cubic", "bbr, cubic")])
-def test_the_original_is_no_other_sender(was: str, cca: str) -> None:
-    refused = CliRunner().invoke(app, ["whatif", "x.pcap", "--was", was, "--cca", cca])
-    assert str(refused.exception).startswith("command line: cca=cubic: must be a sender other than that of --was")
+@pytest.mark.parametrize(
+    ("others", "line"),
+    [
+        ("cubic", "cubic: must be a sender other than that of --was"),
+        ("bbr, cubic", "cubic: must be a sender other than that of --was"),
+        ("bbr,bbr", "bbr,bbr: must be a list that names each sender once"),
+    ],
+)
+def test_others_than_the_original_are_named_once(others: str, line: str) -> None:
+    refused = CliRunner().invoke(app, ["whatif", "x.pcap", "--was", "cubic", "--cca", others])
+    assert str(refused.exception).startswith(f"command line: cca={line}")
