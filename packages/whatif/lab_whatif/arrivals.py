@@ -39,27 +39,39 @@ def arrivals_of(segments: Segments, back: Numbers, far_s: Seconds) -> Arrivals:
     return board.result()
 
 
+def _first_copies(segments: Segments) -> Numbers:
+    """Return the rows of what was sent for the first time, in the order of its bytes: the capture's may be another."""
+    rows = np.flatnonzero(segments.data & (segments.length > 0))
+    begin, end = segments.seq[rows], (segments.seq + segments.length)[rows]
+    edges = np.unique(np.concatenate([begin, end]))
+    first, last = np.searchsorted(edges, begin), np.searchsorted(edges, end)
+    sent_by = np.zeros(len(edges), dtype=np.int64)  # the first row that holds what lies behind an edge
+    for row in range(len(rows) - 1, -1, -1):
+        sent_by[first[row] : last[row]] = row
+    kept = np.flatnonzero(sent_by[first] == np.arange(len(rows)))
+    return rows[kept[np.argsort(begin[kept], kind="stable")]]
+
+
 class _Board:
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
-        end = segments.seq + segments.length
-        rows = np.flatnonzero(segments.data & (segments.length > 0))
-        before = np.concatenate([[0], np.maximum.accumulate(end[rows])[:-1]])
-        self.row = rows[segments.seq[rows] >= before]  # of the first copies, which rise
-        self.seq, self.end = segments.seq[self.row], end[self.row]
+        self.row = _first_copies(segments)
+        self.is_first = np.zeros(len(segments.seq), dtype=np.bool_)
+        self.is_first[self.row] = True
+        self.seq = segments.seq[self.row]
+        self.end = np.minimum(self.seq + segments.length[self.row], np.append(self.seq[1:], np.iinfo(np.int64).max))
         self.sent_row = self.row.copy()
         self.arrival_s = np.full(len(self.row), np.nan)
         self.once = np.ones(len(self.row), dtype=np.bool_)
         self.copies = np.ones(len(self.row), dtype=np.int64)
-        self.highest, self.cumulative = 0, 0
+        self.cumulative = 0
         self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
         self.shortest_s = np.inf
 
     def send(self, row: int) -> None:
-        begin, end = int(self.segments.seq[row]), int(self.segments.seq[row] + self.segments.length[row])
-        if begin >= self.highest:
-            self.highest = end
+        if self.is_first[row]:
             return
+        begin, end = int(self.segments.seq[row]), int(self.segments.seq[row] + self.segments.length[row])
         places = slice(int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.seq, end)))
         missing = np.isnan(self.arrival_s[places])
         self.once[places] &= ~missing
