@@ -66,8 +66,15 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     share = most / max(sum(sizes) + others, 1)
     if len(connections) > 1:
         notes.append(_largest(found, share, len(connections)))
-    whole = _decoded(path.name, found, share)
+    whole = _without_keepalives(_decoded(path.name, found, share))
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
+
+
+def _without_keepalives(segments: Segments) -> Segments:
+    """Take one byte that was acknowledged before for no payload: it asks whether the other end is there (RFC 9293)."""
+    acked = np.maximum.accumulate(np.where(segments.data, -1, segments.ack))
+    asks = (segments.length == 1) & (segments.seq < acked)
+    return replace(segments, length=np.where(asks, 0, segments.length))
 
 
 def _largest(packets: list[Packet], share: float, count: int) -> str:
