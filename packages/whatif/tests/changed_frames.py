@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures of one download, as other clocks and other places show them."""
 
+import struct
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from whatif_captures import MSS, Frame
+from whatif_captures import MSS, START_NS, Frame, Known, framed
 
 
 def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
@@ -47,3 +48,44 @@ def off(frames: list[Frame], side: str, per_s: float) -> list[Frame]:
         field = kinds[each.to_client]
         out.append(replace(each, **{field: getattr(each, field) + int(max(getattr(each, field) - 1000, 0) * per_s)}))
     return out
+
+
+def in_pairs_turned(frames: list[Frame]) -> list[Frame]:
+    """Let two segments that follow each other within 0.2 ms change places, and times."""
+    out = list(frames)
+    for place in range(3, len(out) - 1, 2):
+        first, second = out[place : place + 2]
+        if first.length and second.length and second.t_s - first.t_s < 2e-4:
+            out[place : place + 2] = replace(second, t_s=first.t_s), replace(first, t_s=second.t_s)
+    return out
+
+
+def kept_alive(frames: list[Frame], length: int = 1) -> list[Frame]:
+    """Let the data's sender ask each ten seconds whether the other end is there, behind all that was acknowledged."""
+    data, ack = (next(one for one in frames[::-1] if one.to_client is down) for down in (True, False))
+    out = list(frames)
+    for number in range(1, 8):
+        later = {"t_s": frames[-1].t_s + 10 * number, "tsecr": ack.tsval + 10_000 * (number - 1)}
+        asks = replace(data, **later, seq=ack.ack - 1, length=length, tsval=data.tsval + 10_000 * number)
+        answer = {"tsval": ack.tsval + 10_000 * number, "tsecr": asks.tsval, "sack": ((ack.ack - 1, ack.ack),)}
+        out += [asks, replace(ack, **later | answer)]
+    return out
+
+
+def in_sections(frames: list[Frame], known: Known, count: int) -> bytes:
+    """Return pcapng files that follow each other in one, as those of a ring buffer do."""
+    each = -(-len(frames) // count)
+    interface = struct.pack("<HHI", 1, 0, 262_144) + struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)
+    begin = _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + _block(1, interface)
+    out = b""
+    for place, frame in enumerate(frames):
+        data, wire = framed(frame, known)
+        t_ns = START_NS + round(frame.t_s * 1e9)
+        head = struct.pack("<IIIII", 0, t_ns >> 32, t_ns & 0xFFFFFFFF, len(data), wire)
+        out += (b"" if place % each else begin) + _block(6, head + data + bytes(-len(data) % 4))
+    return out
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = struct.pack("<I", len(body) + 12)
+    return struct.pack("<I", kind) + length + body + length

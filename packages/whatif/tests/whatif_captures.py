@@ -231,20 +231,24 @@ class Download:
         self._send(t_s)
 
 
-def written(
-    file: Path, frames: list[Frame], known: Known, *, version: int = 4, stamps: bool = True, snap: int = 128
-) -> Path:
-    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65_535, 1)]
-    for frame in frames:
-        data, wire = _bytes(frame, known, version, stamps)
-        data = data[:snap]
-        second, ns = divmod(START_NS + round(frame.t_s * 1e9), 10**9)
-        out.append(struct.pack("<IIII", second, ns, len(data), wire) + data)
-    file.write_bytes(b"".join(out))
+def written(file: Path, frames: list[Frame], known: Known, **form: Any) -> Path:
+    file.write_bytes(content(frames, known, **form))
     return file
 
 
-def _bytes(frame: Frame, known: Known, version: int, stamps: bool) -> tuple[bytes, int]:
+def content(frames: list[Frame], known: Known, *, version: int = 4, stamps: bool = True, snap: int = 128) -> bytes:
+    """Return a pcap file."""
+    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65_535, 1)]
+    for frame in frames:
+        data, wire = framed(frame, known, version, stamps)
+        data = data[:snap]
+        second, ns = divmod(START_NS + round(frame.t_s * 1e9), 10**9)
+        out.append(struct.pack("<IIII", second, ns, len(data), wire) + data)
+    return b"".join(out)
+
+
+def framed(frame: Frame, known: Known, version: int = 4, stamps: bool = True) -> tuple[bytes, int]:
+    """Return a frame's headers, and its length on the wire."""
     options = HANDSHAKE_OPTIONS if frame.flags & SYN else b""
     if frame.flags & ACK and not known.window_scale:
         options = options[:4] + b"\1" * len(options[4:])

@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from changed_frames import both, later, merged, off, twice
+from changed_frames import both, in_pairs_turned, in_sections, kept_alive, later, merged, off, twice
 from lab_formats.reading.copies import counted_once
 from lab_formats.reading.packets import packets_of
 from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
+from lab_whatif.measures import measured
 from lab_whatif.shown import link_lines
 from test_whatif_refusals import REQUESTS, thinned
-from whatif_captures import MSS, Download, Frame, Known, written
+from whatif_captures import MSS, Download, Frame, Known, content, written
 
 from lab.base.errors import UserError
 from lab.traces import importers
@@ -68,14 +69,17 @@ def test_every_spoiled_capture_is_refused(tmp_path: Path, known: Known, bulk: Do
         (lambda frames: later(frames, 1, -1), 128, "segments behind later ones, by their time stamps="),
         (lambda frames: frames[40:], 128, "handshake=absent"),
         (lambda frames: frames, 54, "cut TCP headers=100.0%"),
+        (lambda frames: frames, 0, "TCP time stamps=0.0%"),
     ],
-    ids=["clock set back by a second", "from the middle", "headers without options"],
+    ids=["clock set back by a second", "from the middle", "headers without options", "no time stamps"],
 )
+@pytest.mark.parametrize("side", ENDS)
 def test_one_cause_is_refused_in_one_line(
-    tmp_path: Path, spoil: Callable[[list[Frame]], list[Frame]], snap: int, line: str
+    tmp_path: Path, spoil: Callable[[list[Frame]], list[Frame]], snap: int, line: str, side: str
 ) -> None:
     known = Known(size_bytes=4_000_000)
-    file = written(tmp_path / "x.pcap", spoil(Download(known).client), known, snap=snap)
+    frames = spoil(getattr(Download(known), side))
+    file = written(tmp_path / "x.pcap", frames, known, snap=snap or 128, stamps=snap > 0)
     assert [each.split(": ")[1].startswith(line) for each in error_of(judged, file, None, []).splitlines()] == [True]
 
 
@@ -164,14 +168,35 @@ def test_acks_whose_sack_blocks_are_cut_are_no_copies(tmp_path: Path, plain: Dow
     assert cut["rate_up_mbps"].to_list() == whole["rate_up_mbps"].to_list()
 
 
+FORMS: dict[str, Callable[[list[Frame]], bytes]] = {
+    "each twice": lambda frames: content(twice(frames, 1e-5), BULK),
+    "a third twice": lambda frames: content(twice(frames, 1e-5, 3), BULK),
+    "keepalives behind it": lambda frames: content(kept_alive(frames), BULK),
+    "sections, as of a ring buffer's files": lambda frames: in_sections(frames, BULK, 3),
+}
+
+
 @pytest.mark.parametrize("side", ["client", "server"])
-@pytest.mark.parametrize("every", [1, 3])
-def test_copies_at_one_place_change_nothing(tmp_path: Path, plain: Download, side: str, every: int) -> None:
-    frames = getattr(plain, side)
-    once = judged(written(tmp_path / "once.pcap", frames, BULK), None, [])[1]
-    found = judged(written(tmp_path / "twice.pcap", twice(frames, 1e-5, every), BULK), None, [])[1]
+@pytest.mark.parametrize("form", list(FORMS))
+def test_what_adds_nothing_to_a_capture_changes_nothing(tmp_path: Path, plain: Download, side: str, form: str) -> None:
+    frames, file = getattr(plain, side), tmp_path / "x.pcap"
+    once = judged(written(file, frames, BULK), None, [])[1]
+    file.write_bytes(FORMS[form](frames))
+    found = judged(file, None, [])[1]
     assert found.capacity.equals(once.capacity)
-    assert found.buffer.bytes == once.buffer.bytes
+    assert (found.buffer.bytes, found.buffer.losses) == (once.buffer.bytes, once.buffer.losses)
+
+
+def test_new_segments_that_a_senders_capture_shows_in_another_order_are_not_lost(
+    tmp_path: Path, plain: Download
+) -> None:
+    """As where several queues of a card are captured: each second one stands behind the next."""
+    once, found = (
+        judged(written(tmp_path / "x.pcap", frames, BULK), None, [])[1]
+        for frames in (plain.server, in_pairs_turned(plain.server))
+    )
+    assert (found.buffer.kind, found.buffer.losses, found.buffer.random_loss_pct) == ("tail", once.buffer.losses, 0)
+    assert measured(found).end_bytes == measured(once).end_bytes
 
 
 BOTH_ENDS = pytest.mark.parametrize("side", ["client", "server"])
