@@ -33,9 +33,11 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
     ),
     (
         r'"type"\s*:\s*"result"[\s\S]*"ping"|"download"\s*:\s*[\d.]+,\s*"upload"|"(?:downloadSpeed|bufferBloat)"'
-        r'|"ServerFQDN"|"S2C"\s*:|\AServer ID,Sponsor|Speedtest by Ookla|^Download: [\d.]+ Mbit/s',
+        r'|"ServerFQDN"|"S2C"\s*:|\AServer ID,Sponsor|Speedtest by Ookla|^Download: [\d.]+ Mbit/s'
+        r'|\A"server name","server id"|\ATimestamp,Server Name,|"bytes_received"\s*:|"unloadedLatency"',
         "a speed test's, one summary per test and no series: columns reads a CSV of many as samples, --set "
-        "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping' (Ookla's bandwidth is in B/s); "
+        "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping' (Ookla's CSV and bandwidth are in B/s, LibreSpeed's "
+        "in Mbit/s); "
         "iperf3-json and ndt7 read the intervals of one test",
     ),
     (
@@ -117,8 +119,9 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "(jq -r '.data.result[0].values[]|@csv'), --set header=no --set 'columns=t_s=1,rtt_ms=2 [s]'",
     ),
     (
-        r'\A#kernel$|\A\{"kernel"\s*:',
-        "nstat's, counters of a host: columns reads a table of a clock and a counter's steps",
+        r'\A#kernel$|\A\{"kernel"\s*:|^qdisc \w+ \w+: |"requeues"\s*:',
+        "nstat's or tc's, counters since a host's begin: columns reads a table of a clock and a counter's steps, "
+        "--set 'columns=t_s=TIME,rate_down_mbps=BYTES [B/interval]'",
     ),
     (
         r"^# mahimahi mm-|^# init timestamp: \d+$",

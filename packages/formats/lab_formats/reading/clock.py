@@ -49,9 +49,8 @@ def dated(table: Table, name: str, form: str | None = None) -> Seconds:
     text = table.text(name)
     times = _dates(text, form, table.file)
     if rows := times.is_null().arg_true().to_list():
-        raise table.error(
-            table.row_of(rows[0]), name, text[rows[0]], f"a time like {form or '2024-01-31T12:34:56.789'}"
-        )
+        rule = f"a time like {form or '2024-01-31T12:34:56.789, or of a stated form, as [%d/%m/%Y %H:%M:%S]'}"
+        raise table.error(table.row_of(rows[0]), name, text[rows[0]], rule)
     t_us = times.dt.epoch("us").to_numpy()
     return _checked(table, name, (t_us - t_us[0]) / 1e6)
 

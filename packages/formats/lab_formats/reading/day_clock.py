@@ -36,7 +36,8 @@ def of_day(table: Table, name: str, unit: str) -> tuple[Seconds, list[str]]:
     text = table.text(name)
     read = _by_pattern(text, unit) if unit in PATTERNS else _by_form(text, unit, table.file)
     if rows := read.is_null().arg_true().to_list():
-        raise table.error(table.row_of(rows[0]), name, text[rows[0]], f"a time like {unit}")
+        rule = f"a time like {unit}{', or of a stated form, as [%I:%M:%S %p]' * (unit in PATTERNS)}"
+        raise table.error(table.row_of(rows[0]), name, text[rows[0]], rule)
     t_s = read.to_numpy()
     nights = np.cumsum(np.diff(t_s, prepend=t_s[0]) < -DAY_S / 2) if unit != "mm:ss" and t_s.max() < DAY_S else 0 * t_s
     note = [f"The clock has no date and passes midnight {int(nights[-1])} times."] if nights[-1] else []

@@ -185,7 +185,7 @@ AMOUNT = "t_s=t,rate_down_mbps=r [B/interval]"
         ("t,r\nPT1.5S,1\n", {}, "line 2: t=PT1.5S: must be a number of s, or a clock of a stated form, as [date]"),
         ("t,r\n0,1\nTotal,1\n", {}, "line 3: t=Total: must be a number of s"),
         ("t;r,x\n0;1\n", {}, "separator=: must be given, because the first line has more than one: comma, semicolon"),
-        ("t,r\n12:60,1\n", timed("hh:mm"), "line 2: t=12:60: must be a time like hh:mm"),
+        ("t,r\n12:60,1\n", timed("hh:mm"), "line 2: t=12:60: must be a time like hh:mm, or of a stated form, as [%I:"),
         ("t,r\n12:30:01,1\n", timed("hh:mm"), "t=12:30:01: must be a time like hh:mm"),
         ("t,r\n12:30,1\n12:29,1\n", timed("hh:mm"), "line 3: t=12:29: must be no earlier"),
         ("t,r\n0,9\n1,9\n", {"columns": AMOUNT}, "interval=: must be before or after: whether a row's amount"),
