@@ -65,7 +65,9 @@ def _capacity(inferred: Inferred) -> Iterator[Item]:
 
 def _buffer(inferred: Inferred) -> Iterator[Item]:
     found, rate = inferred.buffer, float(inferred.capacity["rate_mbps"].max() or 0)  # type: ignore[arg-type]
-    step_bytes = round(rate * 1e6 / 8 * inferred.path.step_ms / 1e3)
+    step_bytes, jitter_bytes = (
+        round(rate * 1e3 / 8 * each_ms) for each_ms in (inferred.path.step_ms, inferred.jitter_ms)
+    )
     reasons = {
         "tail": "no packet was accepted with a larger queue than the first lost one would have found",
         "threshold": "packets were accepted with more than 1.1 times the queue of the first loss: its end was not seen",
@@ -80,11 +82,12 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
     # one packet is on its way, and may count or not; what was lost needed less than one more
     high = found.bytes + 2 * frame_bytes + margin_bytes if found.kind == "tail" else None
     below_pkts = _below_pkts(found)
-    low = None if below_pkts is None else max(found.bytes - margin_bytes - below_pkts * frame_bytes, 0)
+    low = None if below_pkts is None else max(found.bytes - margin_bytes - jitter_bytes - below_pkts * frame_bytes, 0)
     yield Item("buffer_kind", found.kind, "", None, None, reasons[found.kind])
     name = "drop_threshold" if found.kind == "threshold" else "buffer"
     why = f"what left during the wait of packets next to a loss; one step of the time stamps is {step_bytes} bytes"
     why += f", a packet {frame_bytes}"
+    why += f", what leaves while a packet is late by itself {jitter_bytes}" if jitter_bytes else ""
     why += f", what one ACK shows together {found.hidden_bytes}" if found.hidden_bytes else ""
     yield Item(name, found.bytes, "bytes", low, high, why)
     yield Item("largest_queue", found.most_queued_bytes, "bytes", None, None, "beyond it nothing is known of losses")

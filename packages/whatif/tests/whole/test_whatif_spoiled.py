@@ -218,10 +218,12 @@ FEW = Known(rate_mbps=2, one_way_ms=10, buffer_bytes=8 * (MSS + 66), size_bytes=
         replace(FEW, rate_mbps=1, one_way_ms=25, buffer_bytes=10_000, stamp_ms=4, ack_every=4),
         replace(FEW, rate_mbps=5, buffer_bytes=25_000, drop_above=0.5, ack_every=4, size_bytes=1_250_000, seed=84),
         Known(buffer_bytes=135_408, most_window=170, stamp_ms=4, size_bytes=8_000_000),
+        Known(one_way_ms=10, sway_ms=3),
+        Known(sway_ms=8),
     ],
-    ids=["8 packets", "9", "6, ACKs of 4", "a threshold", "no loss, stamps of 4 ms"],
+    ids=["8 packets", "9", "6, ACKs of 4", "a threshold", "no loss, stamps of 4 ms", "it sways by 3 ms", "by 8 ms"],
 )
-def test_the_bounds_of_a_buffer_of_few_packets_hold_it(tmp_path: Path, side: str, known: Known) -> None:
+def test_the_bounds_of_a_buffer_hold_it(tmp_path: Path, side: str, known: Known) -> None:
     found = inferred(tmp_path, known, side)
     bounds = next(each for each in items(found) if each.name in ("buffer", "drop_threshold"))
     true_bytes = known.buffer_bytes * (known.drop_above or 1)
