@@ -121,7 +121,7 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
     (
         r'\A#kernel$|\A\{"kernel"\s*:|^qdisc \w+ \w+: |"requeues"\s*:',
         "nstat's or tc's, counters since a host's begin: columns reads a table of a clock and a counter's steps, "
-        "--set 'columns=t_s=TIME,rate_down_mbps=BYTES [B/interval]'",
+        "--set interval=before --set 'columns=t_s=TIME,rate_down_mbps=BYTES [B/interval]'",
     ),
     (
         r"^# mahimahi mm-|^# init timestamp: \d+$",
