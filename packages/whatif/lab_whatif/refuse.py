@@ -94,7 +94,7 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     if inferred.set_ms > max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * inferred.base_s) * 1e3 + path.step_ms:
         yield f"the capture's clock against its host's time stamps={inferred.set_ms:.0f} ms: must be steady: {pace}"
     elif abs(drift := inferred.drift) > MOST_DRIFT:
-        rule = f"at most {MOST_DRIFT * 1e3:g} ms/s, as between two clocks: {pace}"
+        rule = f"at most {MOST_DRIFT * 1e3:g} ms/s, as between two clocks: {pace}; nor ACKs that wait ever longer"
         yield f"even change of the way up={drift * 1e3:.1f} ms/s: must be {rule}"
     elif path.base_rtt_ms <= 0:
         yield f"base RTT={path.base_rtt_ms:.1f} ms: must be above 0: {pace}"
