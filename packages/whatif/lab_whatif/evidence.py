@@ -40,7 +40,8 @@ def _times(inferred: Inferred) -> Iterator[Item]:
     least += "; too short by as much as the capture's clock was set" if inferred.set_ms else ""
     set_ms = inferred.set_ms + step_ms if inferred.set_ms else 0.0
     most_ms = base_ms + step_ms + inferred.near_ms + inferred.apart_ms + set_ms
-    yield Item("base_rtt", round(base_ms, 2), "ms", None, round(most_ms, 2), why + least)
+    least_ms = round(inferred.handshake_ms, 2) if inferred.is_long else None
+    yield Item("base_rtt", round(base_ms, 2), "ms", least_ms, round(most_ms, 2), why + least)
     yield Item("jitter_down", round(inferred.jitter_ms, 2), "ms", 0, None, "90th percentile of waits without a queue")
     least_ms, most_ms = (float(np.percentile(each, 95)) * 1e3 for each in (path.up.least_s, path.up.most_s))
     why = "an ACK arrived between two segments: the last that echoes an older one and the first that echoes it"

@@ -32,6 +32,7 @@ class Inferred:
     mss_bytes: int
     length_s: float
     near_ms: float = 0.0  # which the capture's own end took to answer the handshake, where not at once
+    handshake_ms: float = np.inf  # round trip of a sender's handshake, which waits for no second packet
     set_ms: float = 0.0  # by which the capture's clock was set meanwhile, beyond one step of its host's time stamps
 
     @property
@@ -104,6 +105,11 @@ class Inferred:
     def runs_apart(self) -> bool:
         """Return whether that is so much that it is said beside the base RTT's bound."""
         return self.apart_ms > self._least_apart_s * 1e3
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether the handshake's round trip was so much shorter than the base RTT that it is said."""
+        return self.path.base_rtt_ms - self.handshake_ms > self._least_apart_s * 1e3
 
     @property
     def _least_apart_s(self) -> float:

@@ -34,7 +34,11 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
     inferred = replace(infer(path, segments.name), set_ms=refuse.set_s(segments, side) * 1e3)
-    near_s = _answers_s(segments)[side == ("sender" if segments.opener_sends else "receiver")]
+    called_s, opener_s = _answers_s(segments)
+    is_opener = side == ("sender" if segments.opener_sends else "receiver")
+    near_s, far_s = (opener_s, called_s) if is_opener else (called_s, opener_s)
+    if side == "sender" and far_s:
+        inferred = replace(inferred, handshake_ms=far_s * 1e3)
     if near_s > max(NEAR_S, NEAR_SHARE * inferred.base_s) + segments.grain_s:
         inferred = replace(inferred, near_ms=near_s * 1e3)
     refuse_all(file, list(refuse.of_path(segments, inferred, side)))
@@ -63,7 +67,7 @@ def _answers_s(segments: Segments) -> tuple[float, float]:
     answer = int(np.flatnonzero(flags == SYN | ACK)[0])
     opened = np.flatnonzero(flags[:answer] == SYN)
     opener = segments.data if segments.opener_sends else ~segments.data
-    third = np.flatnonzero(opener & (np.arange(len(flags)) > answer))
+    third = np.flatnonzero(opener & (flags == ACK) & (np.arange(len(flags)) > answer))  # no SYN that was sent again
     there_s = float(segments.t_s[answer] - segments.t_s[opened[-1]]) if len(opened) else 0.0
     back_s = float(segments.t_s[third[0]] - segments.t_s[answer]) if len(third) else 0.0
     return there_s, back_s

@@ -80,6 +80,7 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         *_rough(inferred),
         *_varying(inferred),
         *_not_near(inferred),
+        *_long(inferred),
         *_running_apart(inferred),
         *_set(inferred),
     ]
@@ -91,6 +92,14 @@ def _not_near(inferred: Inferred) -> list[str]:
         return []
     took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
     return [f"{took}: if the capture was not taken at it, the base RTT is longer by as much"]
+
+
+def _long(inferred: Inferred) -> list[str]:
+    """Return that the handshake was answered sooner than any data."""
+    if not inferred.is_long:
+        return []
+    took = f"the handshake's round trip took {inferred.handshake_ms:.1f} ms"
+    return [f"{took}: the base RTT is no longer than that, unless something on the way answered it"]
 
 
 def _rough(inferred: Inferred) -> list[str]:

@@ -220,6 +220,15 @@ def test_a_clock_that_is_set_by_too_little_to_refuse_it_is_said(tmp_path: Path, 
         assert base.high >= RTT_MS
 
 
+@pytest.mark.parametrize(("known", "said"), [(Known(), False), (Known(2, one_way_ms=5, buffer_bytes=30_000), True)])
+def test_a_handshake_that_was_answered_sooner_than_any_data_is_said(tmp_path: Path, known: Known, said: bool) -> None:
+    """On a slow link ACKs of two packets wait for both: of 2 Mb/s 12 ms."""
+    found = inferred(tmp_path, replace(known, size_bytes=3_000_000), "server")
+    assert sum("the handshake's round trip took 10.0 ms" in line for line in link_lines(found, "sender")) == said
+    base = next(each for each in items(found) if each.name == "base_rtt")
+    assert base.low == (2 * known.one_way_ms if said else None)
+
+
 def test_where_nothing_waits_the_capacity_is_not_known(tmp_path: Path) -> None:
     known = Known(most_window=120)
     table = inferred(tmp_path, known, "client").capacity
