@@ -65,10 +65,12 @@ def kept_alive(frames: list[Frame], length: int = 1) -> list[Frame]:
     data, ack = (next(one for one in frames[::-1] if one.to_client is down) for down in (True, False))
     out = list(frames)
     for number in range(1, 8):
-        later = {"t_s": frames[-1].t_s + 10 * number, "tsecr": ack.tsval + 10_000 * (number - 1)}
-        asks = replace(data, **later, seq=ack.ack - 1, length=length, tsval=data.tsval + 10_000 * number)
-        answer = {"tsval": ack.tsval + 10_000 * number, "tsecr": asks.tsval, "sack": ((ack.ack - 1, ack.ack),)}
-        out += [asks, replace(ack, **later | answer)]
+        t_s, ticks, edge = frames[-1].t_s + 10 * number, 10_000 * number, ack.ack - 1
+        asks = replace(
+            data, t_s=t_s, seq=edge, length=length, tsval=data.tsval + ticks, tsecr=ack.tsval + ticks - 10_000
+        )
+        answer = replace(ack, t_s=t_s, tsval=ack.tsval + ticks, tsecr=asks.tsval, sack=((edge, edge + 1),))
+        out += [asks, answer]
     return out
 
 
