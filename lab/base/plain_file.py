@@ -2,14 +2,19 @@
 """Files that a stranger may have made: plain ones only are read, and nothing is written through a link."""
 
 import os
+import re
 import shutil
 import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
-PART = ".part"  # ending of a file that is being written
+DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.part")  # the name of a file that is being written
+DEAD_S = 600.0  # a file is written in one go
 
 
 def require_plain(path: Path, most_bytes: int | None = None) -> None:
@@ -51,7 +56,7 @@ def require_plain_files(folder: Path) -> None:
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write under a name that no other writer has, then rename: the file is whole or not there, no link is followed."""
-    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}{PART}")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         with draft.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
@@ -63,7 +68,17 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 def content_of(folder: Path) -> list[Path]:
     """Return what stands in a folder, in order; not the drafts that a killed write_whole left."""
-    return sorted(each for each in folder.iterdir() if not (each.name.startswith(".") and each.name.endswith(PART)))
+    return sorted(each for each in folder.iterdir() if not DRAFT.fullmatch(each.name))
+
+
+def clear_dead_drafts(folder: Path) -> Iterator[Path]:
+    """Remove the drafts that killed writers left at any depth of a folder, and yield them; no link is followed."""
+    for place, _, names in os.walk(folder):
+        for draft in (Path(place, name) for name in names if DRAFT.fullmatch(name)):
+            with suppress(OSError):  # it was just renamed, or the folder is another user's
+                if time.time() - draft.lstat().st_mtime > DEAD_S:
+                    draft.unlink()
+                    yield draft
 
 
 def require_made(folder: Path, place: str) -> Path:

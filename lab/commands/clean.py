@@ -12,8 +12,9 @@ from lab.base import paths, scratch, strict_json
 from lab.base.cache import DONE, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
 from lab.base.entry_points import loaded
 from lab.base.errors import UserError
-from lab.base.plain_file import MEGABYTE, read_plain
+from lab.base.plain_file import MEGABYTE, clear_dead_drafts, read_plain
 from lab.base.remove import remove
+from lab.report import kept
 from lab.runs.run_folder import LOCK, clear_drafts
 
 PILES = ("guest-code", "modules")  # a new one for each change of the code
@@ -33,6 +34,8 @@ def tidy(with_cache: bool) -> Iterator[Path | str]:
     for backend in running().values():
         yield from backend.leftovers()
     yield from scratch.clear()
+    for folder in (paths.results(), paths.own_cache() / kept.FOLDER):
+        yield from clear_dead_drafts(folder)
     yield from _tidy_cache(paths.cache(), with_cache)
 
 

@@ -212,6 +212,19 @@ def test_nothing_is_removed_behind_a_link_in_a_strangers_run(cache: Path) -> Non
     assert not linked.is_symlink()
 
 
+def test_the_file_that_a_killed_command_was_writing_is_removed_and_the_one_being_written_stays(cache: Path) -> None:
+    names = ("file.12345678.part", ".mine.part", ".file.12345678.part")
+    results, elsewhere = cache.parent / "results", folder_at(cache.parent / "home")
+    folders = [stored(results, "geo", "{}") / "trials", folder_at(results / "compare"), folder_at(cache / "reports")]
+    files = [put(folder / name, "") for folder in (*folders, elsewhere) for name in names]
+    (results / "link").symlink_to(elsewhere)
+    for file in files:
+        os.utime(file, (0, 0))
+    written = put(results / ".file.87654321.part", "")
+    list(tidy(with_cache=False))
+    assert [file for file in (*files, written) if not file.exists()] == [folder / names[2] for folder in folders]
+
+
 def test_a_draft_of_any_depth_is_removed(cache: Path) -> None:
     draft = folder_at(stored(cache.parent / "results", "geo", "{}") / "trials" / ".x.draft")
     deepened(draft, 3000)

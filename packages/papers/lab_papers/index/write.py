@@ -194,7 +194,7 @@ def _titles(runs: Sequence[Stored]) -> dict[str, str]:
 
 
 def _downloads(results: Path) -> list[tuple[str, str]]:
-    made: Iterable[Path] = [*sorted(results.glob("summary.*")), *sorted((results / EVALUATION).glob("*.[cp]*"))]
+    made: Iterable[Path] = [*sorted(results.glob("summary.*")), *sorted((results / EVALUATION).glob("[!.]*.[cp]*"))]
     files = [(path.name, path.relative_to(results).as_posix()) for path in made]
     compared = sorted(results.glob(f"{COMPARISONS}/[0-9]*/{COMPARED}"), reverse=True)
     return [*files, *((f"comparison of {page.parent.name}", page.relative_to(results).as_posix()) for page in compared)]
