@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 
 from matplotlib.figure import Figure
 
@@ -67,7 +67,7 @@ def write(name: str, sources: Sources, sheet: Sheet, out: Path) -> Iterator[str]
             if sheet.form != "svg":  # LaTeX includes none
                 included = figure_environment(stem, sheet.form, drawing.about, across=sheet.width == "page")
                 yield str(write_whole(out / f"{stem}.tex", included))
-            yield fill(drawing.about, CAPTION_CHARS)
+            yield from wrap(drawing.about, CAPTION_CHARS)
             written = True
     if not written:
         yield f"{name}: nothing to draw: no stored trial has the data for it"

@@ -87,6 +87,7 @@ def sources(given: Given | None, library: Path, log: str, round_trips: str) -> S
 def drawn(name: str, sheet: Sheet, given: Sources, out: Path) -> list[Path]:
     """Draw a figure; the files that LaTeX reads."""
     lines = list(write(name, given, sheet, out))
+    assert all(len(line.splitlines()) == 1 and (out in Path(line).parents or len(line) <= 100) for line in lines)
     return [Path(line) for line in lines if line.endswith(".tex")]
 
 
