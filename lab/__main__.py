@@ -91,17 +91,22 @@ def _end(message: str, status: int) -> None:
     sys.exit(status)
 
 
-def _read_utf8() -> None:
-    """Begin again where the locale has another encoding: what the lab reads, writes and prints is UTF-8."""
+def _begin_again() -> None:
+    """Begin again where Python would end in a prompt, or has another encoding: all of the lab is UTF-8."""
+    os.environ.pop("MPLBACKEND", None)  # of a screen, where no figure is drawn: a wrong name would end the command
     of_streams = os.environ.pop("PYTHONIOENCODING", "utf-8").lower().startswith("utf")
-    if not of_streams or (sys.getfilesystemencoding() != "utf-8" and os.environ.get(UTF8) != "1"):
+    if (
+        os.environ.pop("PYTHONINSPECT", "")
+        or not of_streams
+        or (sys.getfilesystemencoding() != "utf-8" and os.environ.get(UTF8) != "1")
+    ):
         os.environ[UTF8] = "1"
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606
 
 
 def command() -> None:
     """Run the `lab` command of the environment (pyproject.toml)."""
-    _read_utf8()
+    _begin_again()
     try:
         _catch_endings()
         main()

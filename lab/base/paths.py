@@ -60,15 +60,13 @@ def own_cache() -> Path:
 
 
 def _usual_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "search-lab"
-
-
-def _home() -> Path:
-    """Return the user's home; UserError where HOME is empty, or where the user has no home at all."""
+    """Return the folder below XDG_CACHE_HOME or the home; UserError where that is no whole path."""
+    named = os.environ.get("XDG_CACHE_HOME")
     home = os.environ.get("HOME", os.path.expanduser("~"))  # noqa: PTH111 - Path's form raises where there is none
-    if not os.path.isabs(home):  # noqa: PTH117
-        raise field_error("environment", "HOME", home, "a folder's whole path, or LAB_CACHE must name a folder")
-    return Path(home)
+    if not os.path.isabs(folder := named or home):  # noqa: PTH117
+        rule = "a folder's whole path, or LAB_CACHE must name a folder"
+        raise field_error("environment", "XDG_CACHE_HOME" if named else "HOME", folder, rule)
+    return Path(folder, *([] if named else [".cache"]), "search-lab")
 
 
 def results() -> Path:

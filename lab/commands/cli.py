@@ -23,13 +23,14 @@ SHOWN = {
     "Links": ("traces",),
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
+THREADS = "POLARS_MAX_THREADS"  # a library panics over 0
 PLACES = ("HOME", "PWD", "TMPDIR", "XDG_CACHE_HOME")
 # The panel of each group of entry points, by which packages bring commands; seldom needed ones are hidden.
 BROUGHT = {"lab.commands": "Run and look", "lab.commands.teach": "Teach", "lab.commands.seldom": None}
 PANELS = {name: panel for panel, names in SHOWN.items() for name in names}
 
 
-def _require_utf8(words: list[str]) -> None:
+def _require_sound(words: list[str]) -> None:
     """Refuse other text before anything runs: no run.json and no page could hold the path of a file of that name."""
     given = [(COMMAND_LINE, "argument", word) for word in words]
     given += [("environment", *pair) for pair in os.environ.items() if pair[0] in PLACES or pair[0].startswith("LAB_")]
@@ -38,6 +39,8 @@ def _require_utf8(words: list[str]) -> None:
             value.encode()
         except UnicodeEncodeError:
             raise field_error(where, name, value, "UTF-8 text") from None
+    if (threads := os.environ.get(THREADS)) == "0":
+        raise field_error("environment", THREADS, threads, "1 or more, or not set")
 
 
 class Grouped(TyperGroup):
@@ -55,7 +58,7 @@ class Grouped(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an empty word, which would mean a default or this folder, and a value that another one replaces."""
-        _require_utf8(args)
+        _require_sound(args)
         command: Any = self
         for before, word in zip(["", *args], args, strict=False):
             name, sign, value = word.partition("=") if word.startswith("--") else (before, "=", word)

@@ -208,10 +208,14 @@ def test_a_place_that_is_no_utf8_is_refused_before_anything_runs(name: str, monk
         app(["list"])
 
 
-def test_an_empty_home_puts_no_cache_into_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LAB_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", "")
-    assert error_of(paths.cache) == "environment: HOME=: must be a folder's whole path, or LAB_CACHE must name a folder"
+@pytest.mark.parametrize(("name", "value"), [("HOME", ""), ("XDG_CACHE_HOME", "mine")])
+def test_a_home_without_a_whole_path_puts_no_cache_into_the_root_or_where_the_user_is(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("LAB_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(name, value)
+    rule = "a folder's whole path, or LAB_CACHE must name a folder"
+    assert error_of(paths.cache) == f"environment: {name}={value}: must be {rule}"
     monkeypatch.setenv("LAB_CACHE", "/nowhere")
     assert str(paths.cache()) == "/nowhere"

@@ -28,8 +28,9 @@ from lab.report.table import Group, Row, Table
 from lab.runs.options import MOST_WORKERS, RunOptions
 from lab.tables.csv_text import plain_cell, to_csv
 from lab.tables.kernel_log import STORED
-from tests.command import ENOUGH_S, start
+from tests.command import ENOUGH_S, lab, refused, start
 from tests.hostile.inputs import INPUTS
+from tests.stored_run import store_run
 
 
 def in_a_process(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -156,6 +157,16 @@ def test_in_a_locale_of_another_encoding_the_lab_reads_and_prints_utf8(tmp_path:
     assert not usual[0].isascii()
     assert usual[1] == ""
     assert others == [usual, usual]
+
+
+def test_a_variable_of_python_or_a_library_ends_no_command_in_many_lines(tmp_path: Path) -> None:
+    figure = ("figure", "exit_times", "--run", str(store_run(tmp_path / "run")), "--out", str(tmp_path / "figure"))
+    prompt = start(tmp_path, "report", str(tmp_path / "none"), PYTHONINSPECT="1")
+    drawn = start(tmp_path, *figure, MPLBACKEND="nonsense")
+    done = lab(tmp_path, "list", POLARS_MAX_THREADS="0")
+    assert refused(done) == "environment: POLARS_MAX_THREADS=0: must be 1 or more, or not set"
+    assert (prompt.communicate(timeout=ENOUGH_S)[1].count("\n"), prompt.returncode) == (1, 2)
+    assert (drawn.communicate(timeout=ENOUGH_S)[1], drawn.returncode) == ("", 0)
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])
