@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The recipe of a virtual-time kernel: version, source, configuration, patches."""
 
+import bz2
+import gzip
 import hashlib
+import lzma
 import tarfile
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +16,7 @@ from lab.images import image
 from lab.kernel.versions import DEFAULT, VERSIONS
 
 HERE = Path(__file__).parent
+OTHERS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.HeaderError)  # what a file of another kind gives
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
             raise field_error(COMMAND_LINE, "kernel", self.version, f"one of {', '.join(VERSIONS)}")
-        if self.tarball and not (self.tarball.is_file() and tarfile.is_tarfile(self.tarball)):
+        if self.tarball and not (self.tarball.is_file() and _begins_as_tar(self.tarball)):
             raise field_error(COMMAND_LINE, "source", self.tarball, "a kernel source tarball")
 
     @property
@@ -83,3 +89,11 @@ class Recipe:
         assert self.tarball
         digest = hashlib.file_digest(self.tarball.open("rb"), "sha256").hexdigest()
         return Source(self.tarball, f"{self.tarball.name} sha256:{digest}")
+
+
+def _begins_as_tar(file: Path) -> bool:
+    """Return whether a file begins with a header of tar: tarfile would read all that a header says belongs to it."""
+    for opened in (open, gzip.open, bz2.open, lzma.open):
+        with suppress(*OTHERS), opened(file, "rb") as stream:
+            return bool(tarfile.TarInfo.frombuf(stream.read(tarfile.BLOCKSIZE), "utf-8", "replace"))
+    return False

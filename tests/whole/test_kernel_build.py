@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A build that fails reports what failed first and where the log is; what is cached stays."""
 
+import gzip
 import re
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE
 from lab.commands import prepare
 from lab.commands.cli import app
 from lab.images import image
@@ -92,6 +95,19 @@ def test_a_patch_that_does_not_apply_and_a_tarball_that_is_cut_off_are_reported_
     reported = failure(source)
     assert reported.startswith("build: tar: ")
     assert str(own_cache) in reported
+
+
+def test_a_tarball_whose_first_header_is_endless_takes_no_memory_to_look_at(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 1 << 32
+    with gzip.open(tmp_path / "bomb.tar.gz", "wb", compresslevel=1) as bomb:
+        bomb.writelines([header.tobuf(tarfile.USTAR_FORMAT), bytes(100 * MEGABYTE)])
+    tracemalloc.start()
+    try:
+        assert Recipe(tarball=tmp_path / "bomb.tar.gz").tarball
+        assert tracemalloc.get_traced_memory()[1] < MEGABYTE
+    finally:
+        tracemalloc.stop()
 
 
 NO_SOURCE, NO_ADDRESS = "a kernel source tarball", "tcp://HOST:PORT or tls://HOST:PORT"

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain
 from lab.base.plain_text import flat
 from lab.figures.save import settle
 from lab.figures.sheet import SCREEN, STYLES, Settings, chars, in_force, in_house_style, read_style
@@ -41,13 +42,13 @@ def _own(style: str) -> Settings:
     file = Path(style)
     if not file.is_file():
         raise UserError(f"--style={style}: must be a style file, or the name of a style that matplotlib has")
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        key = line.split("#")[0].partition(":")[0].strip()
-        if key and key not in rcParams:
-            raise UserError(f"{file}: line {number}: {key[:60]}: must be a setting of matplotlib")
     try:
+        for number, line in enumerate(read_plain(file, MEGABYTE).decode().splitlines(), 1):
+            key = line.split("#")[0].partition(":")[0].strip()
+            if key and key not in rcParams:
+                raise UserError(f"{file}: line {number}: {key[:60]}: must be a setting of matplotlib")
         return dict(rc_params_from_file(file, fail_on_error=True, use_default_template=False))
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UserError(f"{file}: must be a style file of matplotlib: {' '.join(str(error).split())[:200]}") from None
 
 

@@ -153,9 +153,9 @@ def test_a_users_style_file_replaces_the_labs(tmp_path: Path) -> None:
     assert width_in(text.with_suffix(".pdf")) == pytest.approx(4.0, abs=0.01)
 
 
-@pytest.mark.parametrize("line", ["font.famly: serif", "font.size: large-ish", "not a style"])
+@pytest.mark.parametrize("line", ["font.famly: serif", "font.size: large-ish", "not a style", "\udcff"])
 def test_a_style_file_with_a_fault_is_one_line_that_names_it(tmp_path: Path, line: str) -> None:
-    style = put(tmp_path / "mine.mplstyle", f"font.size: 9\n{line}\n")
+    (style := tmp_path / "mine.mplstyle").write_bytes(f"font.size: 9\n{line}\n".encode(errors="surrogateescape"))
     with pytest.raises(UserError, match=r"mine\.mplstyle: .*must be"):
         list(write("exit_times", Sources(["geo"], None), Sheet("column", "pdf", False, str(style)), tmp_path))
 
