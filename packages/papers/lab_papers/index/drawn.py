@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from lab.base.plain_file import write_whole
+from lab.base.plain_file import GIGABYTE, read_plain, write_whole
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.figures.save import pdf, svg
@@ -17,12 +17,9 @@ def drawn(results: Path, place: Place, *given: object) -> list[Picture]:
         if drawing := figure.draw(*given):
             vector = svg(drawing.figure)
             file = results / f"{figure.name}.svg"
-            if not _holds(file, vector) or not file.with_suffix(".pdf").exists():
+            is_there = file.exists() and file.with_suffix(".pdf").exists()
+            if not is_there or read_plain(file, GIGABYTE) != vector.encode():
                 write_whole(file.with_suffix(".pdf"), pdf(drawing.figure))
                 write_whole(file, vector)
             pictures.append(picture(figure.name, vector, drawing.alt, drawing.caption))
     return pictures
-
-
-def _holds(file: Path, text: str) -> bool:
-    return file.exists() and file.read_text(encoding="utf-8") == text

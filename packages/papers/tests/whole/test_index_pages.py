@@ -23,9 +23,11 @@ from markupsafe import escape
 from rich.console import Console
 from test_index import results  # noqa: F401  # noqa: F401
 
+from lab.figures.page_figure import Place
+from lab.figures.registry import figures
 from lab.judge.judged import judged
 from lab.tables.stored_run import Run
-from tests.brief import folder_at
+from tests.brief import folder_at, put
 from tests.stored_run import rewrite, sign, store_run
 from tests.unit.test_digests import FIXTURE
 
@@ -51,8 +53,17 @@ def test_a_run_of_another_format_is_reported_and_left_out(results: Path, tmp_pat
     assert "format=1: must be" in faults[0]
 
 
+def test_a_pipe_in_the_place_of_a_figure_is_a_line_on_the_page(results: Path, tmp_path: Path) -> None:
+    for figure in figures(Place.SUMMARY):
+        os.mkfifo(results / f"{figure.name}.svg")
+        (results / f"{figure.name}.pdf").touch()
+    assert ".svg: must be a plain file, no folder, pipe or device" in write_index(results, None, tmp_path).read_text()
+
+
 def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_path: Path) -> None:
+    put(folder_at(tmp_path / "results" / "evaluation") / ".claims.csv.12345678.part", "")  # of a killed command
     page = write_index(tmp_path / "results", None, tmp_path).read_text()
+    assert "12345678" not in page
     assert "No scenario has been run yet" in page
     assert "Pending: <code>lab evaluate</code> judges the claims." in page
 
