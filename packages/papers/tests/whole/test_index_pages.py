@@ -140,7 +140,7 @@ def test_a_run_that_cannot_be_drawn_is_named_and_the_others_stand(
         return function(*given, **named)
 
     monkeypatch.setattr(write, at, broken)
-    monkeypatch.setattr("lab.base.processes.processors", lambda: 1)  # another process would draw it
+    monkeypatch.setattr("lab.base.workers.processors", lambda: 1)  # another process would draw it
     page = write_index(results, None, tmp_path / "none").read_text()
     assert f"{strange}: left out, it cannot be shown: " in page
     assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page
