@@ -124,7 +124,7 @@ FAULTS = {
         },
         "west:eth2, the bottleneck: 0 of 12 probes: must be crossed by all, on the only path",
     ),
-    "a link without addresses": ({}, "host-b:eth2: must have an IPv4 address, which an exec line of host-b adds"),
+    "a link without addresses": ({}, "host-a:eth2: must have an IPv4 address, which an exec line of host-a adds"),
     "an end without a default route": (
         {A: f"{A}ip address add 172.16.9.1/24 dev eth2, ", B: f"{B}ip address add 172.16.9.2/24 dev eth2, "}
         | {"route add default via 172.16.1.2": "route add 172.16.4.0/24 via 172.16.1.2"},
