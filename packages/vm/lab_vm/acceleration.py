@@ -33,12 +33,16 @@ def _tried(box: Path) -> tuple[str, str]:
     """Boot the box's disk, where it lies in the box, and wait for its login prompt."""
     try:
         done = subprocess.run(_qemu(box), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
-        shown = done.stdout
-    except subprocess.TimeoutExpired as ended:
-        shown = ended.stdout or b""
+        shown, otherwise = done.stdout, f"ended: {_last_line(done.stderr)}"
+    except subprocess.TimeoutExpired as late:
+        shown, otherwise = late.stdout or b"", f"did not reach its login prompt in {LIMIT_S} s"
     if PATIENCE.encode() in shown:
         return "kvm", f"a boot with {KVM} reached its login prompt"
-    return "qemu", f"a boot with {KVM} did not reach its login prompt in {LIMIT_S} s"
+    return "qemu", f"a boot with {KVM} {otherwise}"
+
+
+def _last_line(output: bytes) -> str:
+    return (output.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
 
 
 def _qemu(box: Path) -> list[str]:

@@ -175,13 +175,24 @@ def test_without_kvm_the_vm_is_emulated(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert acceleration.chosen(Path("no box"))[0] == "qemu"
 
 
-def test_a_boot_that_hangs_is_ended_and_emulation_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def with_kvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("LAB_ACCEL", raising=False)
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     monkeypatch.setattr(acceleration, "KVM", tmp_path)  # there, and ours
+
+
+@pytest.mark.usefixtures("with_kvm")
+def test_a_boot_that_hangs_is_ended_and_emulation_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acceleration, "LIMIT_S", 0.2)
     monkeypatch.setattr(acceleration, "_qemu", lambda _: ["sh", "-c", "echo booting; sleep 60"])
     kind, why = acceleration.chosen(Path("box"))
     assert (kind, "did not reach its login prompt" in why) == ("qemu", True)
     monkeypatch.setattr(acceleration, "_qemu", lambda _: ["false"])
     assert acceleration.chosen(Path("box")) == (kind, why)  # remembered until the machine boots again
+
+
+@pytest.mark.usefixtures("with_kvm")
+def test_a_boot_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(acceleration, "_qemu", lambda _: ["sh", "-c", "echo 'failed to set MSR 0x10a' >&2; exit 1"])
+    assert acceleration.chosen(Path("box")) == ("qemu", f"a boot with {tmp_path} ended: failed to set MSR 0x10a")
