@@ -19,7 +19,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
-.PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
+.PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-kernels bench-replay bench-reproduce
 .PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-same-exit bench-whatif bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
@@ -64,7 +64,6 @@ bench-family: setup ; @scripts/python -m bench.family $(BENCH)
 # bench-search: the open questions about SEARCH; runs what is not stored. BENCH=NAME...: these alone
 bench-search: setup ; @scripts/python -m bench.questions $(BENCH)
 bench-senders: setup ; @scripts/python -m bench.senders
-bench-versions: setup ; @scripts/python -m bench.versions $(BENCH)
 # bench-truths: shares by both truths of every stored scenario; lab reproduce makes them
 bench-truths: setup ; @scripts/python -m bench.truths
 # bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone

@@ -52,7 +52,7 @@ class Question(Strict):
 
 def names() -> list[str]:
     """Return the names of all questions, in the order of the page: that of their numbers."""
-    return sorted(file.stem for file in FOLDER.glob("*.yml"))
+    return sorted((file.stem for file in FOLDER.glob("*.yml")), key=lambda name: int(name.partition("-")[0]))
 
 
 def question(name: str) -> Question:

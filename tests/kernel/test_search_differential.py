@@ -10,7 +10,6 @@ from lab_papers.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, ver
 from numpy.typing import NDArray
 
 from bench.same_exit.stream import FIELDS
-from bench.versions.forms import FIXES
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
@@ -23,6 +22,7 @@ from tests.search_trials import ACK, BIN, VERSIONS, plan_of, run, sender
 DEEP = SMALL.model_copy(
     update={"down": SMALL.down.model_copy(update={"buffer_bytes": 2_000_000})}
 )  # no loss before an exit
+FIXES = {"long_rtt": 5, "missed_bins_max": 10, "restart_rtt_pct": 50, "app_limited": 3}
 SILENT = silent(0.8, 1.8)  # a timeout, and slow start again
 
 

@@ -91,6 +91,13 @@ def one() -> Download:
     )
 
 
+@pytest.mark.parametrize("name", [name for name in names() if question(name).way in ("replayed", "window")])
+def test_the_core_takes_every_form_that_is_replayed(one: Download, library: Path, name: str) -> None:
+    asked = question(name)
+    left = {each: _left(one, form, library) for each, form in asked.forms.items()}
+    assert left[asked.base]
+
+
 def test_a_longer_second_sample_makes_bins_longer_and_the_exit_later(one: Download, library: Path) -> None:
     first, second = (_left(one, Form(sender="search9", second_rtt=later), library) for later in (False, True))
     rtt_us = np.array(one.rtt_us)
