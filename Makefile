@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-kernels bench-replay bench-reproduce
-.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-same-exit bench-whatif bench-break-mutants
+.PHONY: bench-truths bench-geo-recorded bench-short-flows bench-family bench-search bench-try bench-shapers bench-same-exit bench-whatif bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -77,8 +77,6 @@ bench-shapers: setup ; @scripts/python -m bench.shapers
 bench-whatif: setup ; @scripts/python -m bench.whatif $(BENCH)
 # bench-break-mutants: how soon lab break finds faults
 bench-break-mutants: setup ; @scripts/python -m bench.break_mutants $(BENCH)
-# bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1 --jobs 1"
-bench-kills: setup ; @$(lab) kernel build && scripts/python -m bench.kills $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/lint

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import yaml
 
-from bench.left_behind import running_on as running_on
 from lab.base.paths import REPO
 from tests import warm_command
 from tests.brief import put
@@ -109,3 +108,28 @@ def wait_for(condition: Callable[[], object], what: str, patience_s: float = ENO
     while not condition():
         assert time.monotonic() < end, f"no {what} within {patience_s} s"
         time.sleep(0.02)
+
+
+def running_on(results: Path) -> list[str]:
+    """Name the processes that were started for these results, run in a folder of them, or have one mounted."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        if process.name != str(os.getpid()) and _concerns(process, str(results).encode()):
+            found.append(f"{process.name} {_read(process / 'cmdline').replace(bytes(1), b' ')[:80]!r}")
+    return found
+
+
+def _concerns(process: Path, results: bytes) -> bool:
+    if any(results in _read(process / part) for part in ("environ", "cmdline", "mountinfo")):
+        return True
+    try:
+        return results in bytes((process / "cwd").readlink())  # a virtual kernel without a sandbox, and its processes
+    except OSError:
+        return False
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # ended meanwhile, or another user's
+        return b""

@@ -2,20 +2,26 @@
 """However a run ends, no process of it stays and what is stored is whole; a run that was broken off goes on later."""
 
 import os
+import random
 import shutil
 import signal
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from lab.images.image import Image
+from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES
 from tests import command
 from tests.command import lab, lab_ok, press_ctrl_c, refused, running_on, scenario_file, status_of, wait_for
 
+KILLS = int(os.environ.get("LAB_KILLS", "8"))  # at random moments; a release has a thousand
+OF_TERMINAL = (signal.SIGINT, signal.SIGHUP)  # reach the whole foreground group
 SOON_S = command.ENOUGH_S  # patience, on a busy machine too: no measure of speed
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -187,3 +193,66 @@ def test_a_killed_run_takes_all_along_leaves_nothing_that_looks_whole_and_clean_
     assert all(f"removed {draft}\n" in done.stdout for draft in left)
     assert drafts(killed) == []
     assert (run_folder(killed) / "run.json").exists()
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    return {
+        "run": ["run", str(scenario_file(folder, duration_s=2))],
+        "report": ["report", str(folder / "results/mine/latest")],
+        "evaluate": ["evaluate"],
+    }
+
+
+def stored(results: Path) -> dict[str, bytes]:
+    """The digests of all trials that are stored whole."""
+    runs = [Run(file.parent) for file in results.glob("mine/[0-9]*/run.json")]
+    return {trial.path.name: (trial.path / SUMS).read_bytes() for run in runs for trial in run.trials}
+
+
+def answers(results: Path) -> list[bytes]:
+    files = ("mine/latest/summary.csv", "mine/latest/outcomes.csv", "evaluation/claims.csv")
+    return [(results / file).read_bytes() for file in files]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, world: Image) -> tuple[Path, dict[str, float]]:
+    """The results of commands that no signal ends, and how long each takes."""
+    assert world
+    folder, lasted_s = tmp_path_factory.mktemp("undisturbed"), {}
+    for name, words in commands(folder).items():
+        begun_s = time.monotonic()
+        lab_ok(folder / "results", *words)
+        lasted_s[name] = time.monotonic() - begun_s
+    return folder / "results", lasted_s
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_a_command_that_is_killed_at_any_moment_loses_nothing_and_clean_removes_what_it_left(
+    undisturbed: tuple[Path, dict[str, float]], tmp_path: Path, seed: int
+) -> None:
+    (whole, lasted_s), draw = undisturbed, random.Random(seed)  # noqa: S311
+    results, temporary = tmp_path / "results", tmp_path / "temporary"
+    name, sent = draw.choice(sorted(lasted_s)), draw.choice([signal.SIGKILL, signal.SIGTERM, *OF_TERMINAL])
+    if name != "run":
+        shutil.copytree(whole, results, symlinks=True)
+    temporary.mkdir()
+    before = stored(results)
+    process = command.start(results, *commands(tmp_path)[name], TMPDIR=str(temporary))
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=draw.uniform(0, lasted_s[name]))
+    if process.returncode is None:
+        os.killpg(process.pid, sent) if sent in OF_TERMINAL else process.send_signal(sent)
+    assert "Traceback" not in process.communicate(timeout=SOON_S)[1]
+    wait_for(lambda: not running_on(tmp_path), "end of all")
+    assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text()
+    assert before.items() <= stored(results).items()
+    if sent != signal.SIGKILL:
+        assert [*drafts(results), *temporary.iterdir()] == []
+    lab_ok(results, "clean", TMPDIR=str(temporary), LAB_CACHE=str(tmp_path / "cache"))
+    assert [*drafts(results), *temporary.iterdir()] == []
+    if len(stored(results)) < len(stored(whole)):
+        begun = list(results.glob("mine/[0-9]*/run.json"))
+        lab_ok(results, *commands(tmp_path)["run"], *["--resume"] * len(begun))
+    for words in (["report", str(run_folder(results))], ["evaluate"]):
+        lab_ok(results, *words)
+    assert (stored(results), answers(results)) == (stored(whole), answers(whole))
