@@ -36,12 +36,6 @@ from lab.runs.link_kinds import links as links_of
 from lab.runs.options import RunOptions
 from lab.schema.cca import load_ccas
 
-TITLE = "The start-up family over every kind of link"
-NOTE = (
-    "Exits by the lasting truth, and the rank by those at the chokepoint with all others of the link: an interval, "
-    "separated by the exact test of lab compare; none where a sender has separated from no other. Careful Resume is "
-    "left out: without a saved window it is CUBIC without HyStart, packet for packet."
-)
 TRIALS, MEASURE, PREFIX = 12, "chokepoint", "family-"
 STAYED, UNJUDGED = "never left", "not judged"
 # Those that this checkout has take part.
@@ -70,7 +64,7 @@ def _measured(trials: int, names: str, console: Console) -> Path:
         virtual = _run(_experiment(comparison, link), virtual, console)
     given = [f"--trials {trials}"] * (trials != TRIALS) + [f"--links {names}"] * (names != ALONE)
     command = "make bench-family" + (f' BENCH="{" ".join(given)}"' if given else "")
-    return store("family", command, list(_figures(list(senders))), {"title": TITLE, "note": NOTE})
+    return store("family", command, list(_figures(list(senders))))
 
 
 def _experiment(comparison: Comparison, link: Link) -> Experiment:

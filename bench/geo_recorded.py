@@ -19,7 +19,6 @@ from lab.base import paths
 from lab.base.errors import UserError
 
 SHOWN = ("Inside the band", "Start of the download")
-NOTE = Path(__file__).with_suffix(".md")
 
 
 def figures(shown: Sequence[Sheet]) -> Iterator[Figure]:
@@ -46,8 +45,7 @@ def main(folder: str | None = None) -> None:
     if folder and not logs:
         raise UserError(f"{folder}: must hold logs, as *.csv")
     shown = [sheet for sheet in sheets(compare_recorded(run(), logs)) if sheet.title in SHOWN]
-    details = {"title": "Recorded GEO downloads beside emulated ones", "note": NOTE.read_text().split("-->\n", 1)[1]}
-    print(store("geo-recorded", "make bench-geo-recorded", list(figures(shown)), details))
+    print(store("geo-recorded", "make bench-geo-recorded", list(figures(shown))))
 
 
 if __name__ == "__main__":

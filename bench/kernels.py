@@ -106,19 +106,18 @@ def figures(rows: list[Row]) -> Iterator[Figure]:
         yield {"name": f"{called}, cause", "value": row["cause"], "unit": ""}
 
 
-def details(kernels: dict[str, Kernel]) -> dict[str, str]:
-    """Name what was measured, and of which packages each kernel was built."""
-    sources = ", ".join(kernel.described["kernel_source"] for kernel in kernels.values())
-    return {"title": "Where CUBIC with HyStart leaves slow start, by kernel", "note": f"Built of {sources}."}
-
-
 def main(versions: list[str]) -> None:
     """Build, measure and store; a kernel that cannot be built is one line, before anything is measured."""
     kernels = build_all(versions)
     with scratch_folder() as folder:
         rows = cubic_exits(kernels, folder, image.ensure("world"))
     command = "make bench-kernels" + ("" if versions == DEBIAN else f' BENCH="{" ".join(versions)}"')
-    show_and_store("kernels", command, list(figures(rows)), details(kernels))
+    show_and_store(
+        "kernels",
+        command,
+        list(figures(rows)),
+        {"built_of": [each.described["kernel_source"] for each in kernels.values()]},
+    )
 
 
 if __name__ == "__main__":

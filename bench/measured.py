@@ -35,12 +35,10 @@ class Measured(TypedDict):
     """A file of figures; those copied from an older page lack the machine."""
 
     name: str
-    title: NotRequired[str]
     command: str
     commit: str | None
     measured_at: str
     machine: Machine
-    note: NotRequired[str]
     figures: list[Figure]
 
 

@@ -28,11 +28,6 @@ from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 from lab.tables.tcp_headers import ETHERNET_BYTES
 
-TITLE = "Exits as packets show them"
-NOTE = (
-    "Trials whose kernel recorded an exit. Near: the estimate lies within half a round trip, as it was at the exit. "
-    "The reason agrees: loss, or a rule of the sender."
-)
 SENDERS, TRIALS, NEAR_ROUNDS = ["reno", "cubic", "cubic_plain", "search", "hystartpp"], 4, 0.5
 SEED = 3  # packet_exit.py was written with trials of seed 1, and with a look at those of seed 2
 LINKS_S = {  # and how long a download takes
@@ -104,7 +99,7 @@ def main() -> None:
             found = [each for each in map(near_and_agrees, trials_of(link, scratch / link, backend)) if each]
             rows += figures(link, found)
             print(f"{link}: of {len(found)} exits {sum(n for n, _ in found)} near, {sum(a for _, a in found)} agree")
-    show_and_store("packet-exits", "scripts/python -m bench.packet_exits", rows, {"title": TITLE, "note": NOTE})
+    show_and_store("packet-exits", "scripts/python -m bench.packet_exits", rows)
 
 
 if __name__ == "__main__":

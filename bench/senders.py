@@ -31,12 +31,6 @@ VERSIONS = search_versions()
 REFERENCE = "cubic"
 PHASES = ("slow-start", "after")
 MOST_TIMES_CUBIC = {"slow-start": 1.25, "after": 1.0}
-NOTE = (
-    f"SEARCH may cost {MOST_TIMES_CUBIC['slow-start']} times CUBIC in slow start, and no more than CUBIC after it. "
-    "A sender that leaves slow start by the ACKs of the measurement has no figure for it. "
-    "bbr, bbr3, c4, copa, leocc, rapid_start, suss and vivace also choose the pacing rate, "
-    "which TCP does for others outside of what is counted. careful_resume has no saved window."
-)
 ROUNDS = 10  # of doubling from 10 packets: 10,230 ACKs
 ACKS = 10_000_000
 Counts = dict[str, dict[str, float]]
@@ -49,7 +43,7 @@ def measure() -> None:
         counts = instructions(compiled(kernel, scratch))
     memory_bytes = flow_bytes(kernel)
     acks_per_s = {name: replay_rate(kernel.replay_library, name) for name in VERSIONS}
-    show_and_store("senders", "make bench-senders", list(_figures(counts, memory_bytes, acks_per_s)), {"note": NOTE})
+    show_and_store("senders", "make bench-senders", list(_figures(counts, memory_bytes, acks_per_s)))
 
 
 def _figures(counts: Counts, memory_bytes: dict[str, int], acks_per_s: dict[str, float]) -> Iterator[Figure]:

@@ -19,12 +19,7 @@ from lab.judge.stored import Stored
 from lab.report.short_flows import unit_of
 from lab.schema.scenario import load_scenario, scenarios
 
-TITLE = "What an exit from slow start costs short flows"
 COMMAND = "make bench-short-flows"
-NOTE = (
-    "Per page, chunk or call: the mean difference to CUBIC without HyStart in trials of the same seed, with its 95 % "
-    "interval. Separated: after Holm's correction over all senders of the scenario."
-)
 
 
 def with_workload() -> list[str]:
@@ -87,7 +82,7 @@ def main(names: Sequence[str]) -> None:
             raise field_error("command line", "scenario", name, f"one of {', '.join(known)}")
     found = [figure for name in names or known for figure in of_run(name, run(name))]
     command = COMMAND + (f' BENCH="{" ".join(names)}"' if names else "")
-    show_and_store("short-flows", command, found, {"title": TITLE, "note": NOTE})
+    show_and_store("short-flows", command, found)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,6 @@ from lab.judge.registry import LASTING, TRUTH
 from lab.judge.summary import CLASSES
 from lab.kernel.build import find
 
-NOTE = (
-    "Every scenario that is stored, and every sender of it; of the forms of SEARCH that are replayed over the "
-    "downloads without HyStart, those of which an exit's class depends on the choice. "
-    "Headlines follow the lasting truth."
-)
 COLUMNS = {"lasting: early, chokepoint, late": LASTING, "one round trip: early, chokepoint, late": TRUTH}
 
 
@@ -48,7 +43,7 @@ def main() -> None:
     rows = [figure for row in shown.iter_rows(named=True) for figure in figures(row)]
     for fault in faults:
         print(fault)
-    show_and_store("truths", "make bench-truths", rows, {"title": "Shares by both truths", "note": NOTE})
+    show_and_store("truths", "make bench-truths", rows)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ from lab.base import paths
 from lab.kernel.build import find
 
 NAME, COMMAND = "search-answers", "make bench-search"
-TITLE = "Open questions about SEARCH"
-NOTE = "How many rows each question has, and how many of its pairs of forms separated; the page has the rows."
 
 
 def main(given: Sequence[str]) -> None:
@@ -49,7 +47,7 @@ def _write(answers: dict[str, Any]) -> None:
         tested = [row["separated"] for row in answer["rows"] if row["separated"] is not None]
         found.append({"name": f"{name}: rows", "value": len(answer["rows"]), "unit": ""})
         found.append({"name": f"{name}: separated", "value": sum(tested), "unit": f"of {len(tested)} pairs"})
-    store(NAME, COMMAND, found, {"title": TITLE, "note": NOTE, "answers": answers})
+    store(NAME, COMMAND, found, {"answers": answers})
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def measure(
     by["QUIC"] = decide.by_quic(quic.ensure(print).program, streams)
     if able_here():
         by["BPF, this machine's kernel"] = decide.by_bpf_here(streams)
-    details: dict[str, object] = {"title": "SEARCH leaves on the same ACK, whoever runs it"}
+    details: dict[str, object] = {}
     if stock:
         by["BPF, Debian's stock kernel"], details["transfer"] = decide.by_bpf_stock(streams)
     for line in differences(names, by):

@@ -1,77 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of measurements, from docs/measurements/*.json: what benchmarks wrote, with commit and machine."""
+"""The page of measurements: docs/measurements/answers.yml, and the figures that benchmarks wrote beside it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from bench.measured import Figure, Machine, Measured
+from lab.schema.load import read_yaml
 
 FOLDER = Path(__file__).parents[1] / "measurements"
 HEAD = """# Measurements
 
-Every measured figure of this project's documentation stands here and nowhere else. A benchmark writes
-`results/bench/<name>.json`; `scripts/python -m bench.measured <name>` copies that file to `docs/measurements/`,
-from which this page is made. To measure again, run the command that stands with the figures,
-at their commit where it is no longer here.
+Every measured figure of this documentation stands here, or on the page that is named here. `scripts/python -m
+bench.measured NAME` copies what a benchmark wrote from `results/bench/` to `docs/measurements/`. To measure again, run
+the command that stands with the figures, at its commit where it is no longer here.
 
 A speed that was measured while the machine had other work is a lower bound: the load is given.
-
 """
+MOST_ROWS = 20  # of a table: a longer one is a file to compute with, and its answer stands here
 
 
-TITLES = {
-    "speed": "Speed of a trial",
-    "senders": "What a sender costs",
-    "reproduce": "What make reproduce takes",
-    "kills": "What killed commands leave",
-    "filter-cost": "What the filter of system calls costs",
-    "bundle": "What a bundle takes",
-    "course": "What the grades of a class take",
-    "course-start": "A student's first minutes",
-    "replay-virtual": "How exactly recordings are replayed, in virtual time",
-    "replay-vm": "How exactly recordings are replayed, in a VM",
-    "wifi-place": "WiFi, measured where the paper measured it",
-    "quic": "Speed of a trial over QUIC",
-    "shapers": "Both shapers on the same links",
-    "conform": "How the cases of each suite end on each sender: passed / failed / not applicable",
-    "conform-mutants": "Which deliberate faults of senders the cases notice",
-    "conform-cubic-all": "What lab conform takes for all suites of one sender",
-    "conform-cubic-rfc9438": "What lab conform takes for one suite, and whether it says the same again",
-    "break-cost": "What a trial of lab break costs",
-    "break-mutants": "How soon lab break finds faults",
-    "whatif": "How often lab whatif is right",
-}
+class Stanza(TypedDict):
+    """What the page says of a file of figures."""
+
+    title: str
+    answer: str
+    shown: NotRequired[str]  # the page that has its table
 
 
 def page() -> str:
     """Write the page as Markdown."""
-    files = sorted(FOLDER.glob("*.json"))
-    parts = [_part(json.loads(file.read_text())) for file in files]
-    return HEAD + ("\n".join(parts) if parts else "Nothing was measured yet.\n")
+    return HEAD + "\n".join(_lines())
 
 
-def _part(measured: Measured) -> str:
-    machine = measured.get("machine") or {}
-    where = ", ".join(text for name, text in _facts(machine))
-    commit = f"commit `{measured['commit']}`" if measured.get("commit") else "commit not recorded"
-    lines = [
-        f"## {_title(measured)}\n",
-        f"`{measured['command']}`, {commit}, {measured['measured_at'][:10]}",
-    ]
-    lines[-1] += f"; {where}.\n" if where else ".\n"
-    if measured.get("note"):
-        lines.append(f"{measured['note']}\n")
+def _lines() -> Iterator[str]:
+    groups: dict[str, dict[str, Stanza]] = read_yaml(FOLDER / "answers.yml")
+    for group, stanzas in groups.items():
+        yield f"\n## {group}\n"
+        for name, stanza in stanzas.items():
+            yield from _part(name, stanza)
+
+
+def _part(name: str, stanza: Stanza) -> Iterator[str]:
+    measured: Measured = json.loads((FOLDER / f"{name}.json").read_text())
+    where = "; " + ", ".join(_facts(measured.get("machine") or {}))
+    when = f"commit `{measured['commit']}`, {measured['measured_at'][:10]}"
+    yield f"### {stanza['title']}\n"
+    yield f"{stanza['answer']}\n"
+    yield f"`{measured['command']}`, {when}{where.rstrip('; ')}. [{name}.json](measurements/{name}.json)\n"
     figures = measured["figures"]
-    lines += by_subject(figures) if all(": " in figure["name"] for figure in figures) else _table(figures)
-    return "\n".join(lines) + "\n"
+    table = by_subject(figures) if all(": " in figure["name"] for figure in figures) else _table(figures)
+    if shown := stanza.get("shown"):
+        yield f"Table: [{shown.removesuffix('.md')}]({shown}).\n"
+    elif len(table) <= MOST_ROWS + 2:
+        yield from (*table, "")
 
 
-def _title(measured: Measured) -> str:
-    return str(measured.get("title") or TITLES.get(measured["name"], measured["name"]))
-
-
-def _facts(machine: Machine) -> list[tuple[str, str]]:
+def _facts(machine: Machine) -> list[str]:
     wording = {
         "processor": "{}",
         "cores": "{} cores",
@@ -79,7 +65,7 @@ def _facts(machine: Machine) -> list[tuple[str, str]]:
         "kernel": "Linux {}",
         "load_1_min": "load {}",
     }
-    return [(name, text.format(machine[name])) for name, text in wording.items() if machine.get(name) not in (None, "")]
+    return [text.format(machine[name]) for name, text in wording.items() if machine.get(name) not in (None, "")]
 
 
 def by_subject(figures: list[Figure]) -> list[str]:

@@ -70,6 +70,7 @@ def test_measurements_are_shown_with_commit_command_and_unit(monkeypatch: pytest
     for file in PUBLISHED.glob("*.json"):
         stored = json.loads(file.read_text())
         assert f"`{stored['command']}`, commit `{stored['commit']}`" in page
+        assert f"[{file.name}](measurements/{file.name})" in page
 
 
 def test_the_page_of_both_shapers_shows_each_measured_link(monkeypatch: pytest.MonkeyPatch) -> None:
