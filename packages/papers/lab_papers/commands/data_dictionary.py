@@ -18,7 +18,6 @@ from lab.judge.columns import SUMMARY, with_meanings
 from lab.judge.judged import TABLES
 from lab.links.profile import Profile
 from lab.node.plan import Plan
-from lab.node.record import NodeRecord
 from lab.runs.shard import ShardJson
 from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
@@ -62,7 +61,6 @@ JSON_FILES = {
     "comparison.json": ("A comparison, in `comparisons/<time>/` (`lab compare`).", ComparisonJson),
     "shard.json": ("A shard, in the folder of `lab run --shard K/N --out DIR`.", ShardJson),
     "plan.json": ("What the host writes and the node executes.", Plan),
-    "node.json": ("What the node leaves with its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
 }
 RUN_TABLES = {
     **TABLES,
@@ -90,8 +88,9 @@ def lines() -> Iterator[str]:
         yield from _section(f"{name}.parquet", text, map(_column_row, columns, columns.values()))
     for name, (text, columns) in RUN_TABLES.items():
         yield from _section(name, text, map(_column_row, columns, columns.values()))
+    described: set[Any] = set()
     for name, (text, contract) in JSON_FILES.items():
-        yield from _json_file(name, text, contract)
+        yield from _json_file(name, text, contract, described)
     yield from _user_files()
     yield from ("", "## `results/evaluation/`", "", "Tables over the latest runs of all scenarios.")
     for name, (text, columns) in evaluation_tables().items():
@@ -108,10 +107,12 @@ def _section(name: str, text: str, rows: Iterable[tuple[str, ...]]) -> Iterator[
     yield from (_row(row) for row in rows)
 
 
-def _json_file(name: str, text: str, contract: Any) -> Iterator[str]:
+def _json_file(name: str, text: str, contract: Any, described: set[Any]) -> Iterator[str]:
+    """Yield a file's fields, and those of its parts that no file before has."""
     whole, *inner = parts(contract)
     yield from _section(name, text, map(_field_row, fields(whole)))
-    for part in inner:
+    for part in (each for each in inner if each not in described):
+        described.add(part)
         yield from ("", f"### `{part.__name__}` in `{name}`", "", (part.__doc__ or "").strip(), "")
         yield from ("| name | type | unit | meaning | null |", "| --- " * 5 + "|")
         yield from (_row(_field_row(field)) for field in fields(part))
