@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How exactly links are replayed: every recording with a capacity or round trips, packets over it against its series.
 
-`python -m bench.replay` measures, prints a table with a row for each kernel that was measured on this machine, and
-writes results/bench/replay-<kernel>.json.
+`python -m bench.replay` measures, prints a line for each recording, and writes results/bench/replay-<kernel>.json.
 """

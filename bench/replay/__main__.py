@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command: which kernel, which recordings, and how busy the machine is meanwhile."""
+"""The command: which kernel, which recordings."""
 
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Annotated
 
 import typer
@@ -14,7 +11,6 @@ from rich.console import Console
 
 from bench import crossing
 from bench.crossing import Run
-from bench.replay import cost
 from bench.replay.replayed import replayed
 from bench.replay.subjects import subjects
 from bench.replay.table import line, store
@@ -25,31 +21,24 @@ from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.kernel import build
 
-RESTLESS = """for core in $(seq "$(nproc)"); do while :; do :; done & busy="$busy $!"; done; cat; kill $busy"""
-
 
 def measure(
     names: Annotated[list[str] | None, typer.Argument(help="Recordings; without, all that were fetched.")] = None,
     where: Annotated[
         str, typer.Option(help="virtual; in real time: vm, the one that is up; host: the running kernel, as root.")
     ] = "virtual",
-    busy: Annotated[bool, typer.Option("--busy", help="Keep every core busy meanwhile.")] = False,
     seconds: Annotated[float, typer.Option(min=2, help="Of each recording, at most.")] = 60.0,
-    costs: Annotated[bool, typer.Option(help="Also what long recordings cost.")] = True,
 ) -> None:
     """Replay recordings, compare what packets got with the series, store and show it."""
     console = Console(highlight=False, soft_wrap=True)
-    kernel = f"{where}, busy" if busy else where
     try:
         run, requested = runner(where), subjects(names or [])
-        with scratch_folder() as scratch, ExitStack() as stack:
-            if busy:
-                stack.enter_context(every_core_busy(vm() if where == "vm" else None))
+        with scratch_folder() as scratch:
             traces = []
             for number, subject in enumerate(requested):
                 traces.append(replayed(run, subject, scratch / str(number), seconds))
                 console.print(line(traces[-1]), markup=False)
-            store(kernel, traces, cost.measure(run, scratch) if costs else {})
+            store(where, traces)
     except (UserError, TrialError) as error:
         sys.exit(f"bench-replay: {error}")
 
@@ -70,19 +59,6 @@ def vm() -> Machine:
     machine = real_backend(Choice("vm", "netns", "as requested"))
     assert isinstance(machine, Machine)
     return machine
-
-
-@contextmanager
-def every_core_busy(machine: Machine | None = None) -> Iterator["subprocess.Popen[bytes]"]:
-    """Let a program that never rests run on each core, here or on a machine, while the block runs."""
-    command = machine.ssh(RESTLESS) if machine else ["sh", "-c", RESTLESS]
-    program = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    assert program.stdin
-    try:
-        yield program
-    finally:
-        program.stdin.close()  # which is what it waits for
-        program.wait()
 
 
 if __name__ == "__main__":

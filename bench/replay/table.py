@@ -2,7 +2,6 @@
 """Store the bench's figures, one file per measured kernel."""
 
 from collections.abc import Iterator
-from typing import TypedDict
 
 import numpy as np
 
@@ -22,20 +21,6 @@ UNITS = {name: tuple(name.split(", error in ")) for name in SPREADS if ", error 
 COUNTS = {"packets reordered": "reordered_pkts", "packets lost": "lost_pkts"}
 
 
-class Measured(TypedDict):
-    """What was measured on one kernel, as its file has it."""
-
-    kernel: str
-    release: str
-    series: int
-    steps: int
-    packets: int
-    pooled: dict[str, dict[str, float]]  # by measure and share
-    counts: dict[str, int]
-    cost: dict[str, float]
-    traces: list[Figures]
-
-
 def spread(values: list[float]) -> dict[str, float]:
     """Return the middle, the 99th percentile and the largest of values."""
     return {name: float(np.quantile(values, share)) for name, share in SHARES.items()} if values else {}
@@ -50,36 +35,19 @@ def line(figures: Figures) -> str:
     return " ".join([*parts, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
 
 
-def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> None:
+def store(where: str, traces: list[Figures]) -> None:
     """Write what was measured on a kernel: all traces pooled, and each."""
-    pooled = {name: spread([v for t in traces for v in t.get(key, ())]) for name, (key, _) in SPREADS.items()}
     each = [trace | {key: spread(trace[key]) for key, _ in SPREADS.values() if trace.get(key)} for trace in traces]
-    content: Measured = {
-        "kernel": kernel,
-        "release": traces[0]["kernel"],
-        "series": len(traces),
-        "steps": sum(trace["steps"] for trace in traces),
-        "packets": sum(trace["packets"] for trace in traces),
-        "pooled": pooled,
-        "counts": {name: sum(trace[key] for trace in traces) for name, key in COUNTS.items()},
-        "cost": cost,
-        "traces": each,
-    }
-    name = f"replay-{kernel.replace(', ', '-')}"
-    where, _, busy = kernel.partition(", ")
-    options = f"--where {where}{' --busy' if busy else ''}"
-    show_and_store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), dict(content))
+    details = {"release": traces[0]["kernel"], "traces": each}
+    show_and_store(f"replay-{where}", f'make bench-replay BENCH="--where {where}"', list(_figures(traces)), details)
 
 
-def _figures(content: Measured) -> Iterator[Figure]:
-    yield {"name": "series replayed", "value": content["series"], "unit": "series"}
-    for name, (_, target) in SPREADS.items():
+def _figures(traces: list[Figures]) -> Iterator[Figure]:
+    yield {"name": "series replayed", "value": len(traces), "unit": "series"}
+    for name, (key, target) in SPREADS.items():
         quantity, unit = UNITS[name]
-        for share, value in content["pooled"][name].items():
+        for share, value in spread([value for trace in traces for value in trace.get(key, ())]).items():
             figure: Figure = {"name": f"{quantity}, {share}", "value": float(f"{value:.3g}"), "unit": unit}
             yield figure | {"target": target} if target else figure
-    for name, count in content["counts"].items():
-        yield {"name": name, "value": count, "unit": "packets", "target": "0"}
-    for name, value in content["cost"].items():
-        quantity, unit = name.rsplit(", ", 1)
-        yield {"name": quantity, "value": float(f"{value:.3g}"), "unit": unit}
+    for name, key in COUNTS.items():
+        yield {"name": name, "value": sum(trace[key] for trace in traces), "unit": "packets", "target": "0"}
