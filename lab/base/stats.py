@@ -49,6 +49,12 @@ def wilson_pct(hits: int, trials: int) -> tuple[float | None, float | None]:
     return 0.0 if not hits else 100 * low, 100.0 if hits == trials else 100 * high
 
 
+def share_row(name: str, hits: int, trials: int, *, copies: bool = False) -> dict[str, float | None]:
+    """Return a share and its interval as three columns; copies of one trial have no interval."""
+    low, high = (None, None) if copies else wilson_pct(hits, trials)
+    return {f"{name}_pct": share_pct(hits, trials), f"{name}_lo_pct": low, f"{name}_hi_pct": high}
+
+
 def mean_sd(values: Iterable[float | None]) -> tuple[float | None, float | None]:
     """Mean and sample standard deviation of the values that exist: no mean of none, no spread of one."""
     known = [value for value in values if value is not None]

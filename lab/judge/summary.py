@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.base.stats import mean_sd, share_row
 from lab.judge.classify import ExitClass
 from lab.judge.clock import TIMES, from_data, on_clock
 from lab.judge.copies import distinct
@@ -53,10 +53,7 @@ def _shares(counted: pl.DataFrame, *, copies: bool) -> Row:
     classes = counted["exit_class"].drop_nulls()
     shares: dict[str, Cell] = {"judged": classes.len()}
     for name in CLASSES:
-        hits = int((classes == name).sum())
-        shares[f"{name}_pct"] = share_pct(hits, classes.len())
-        bounds = (None, None) if copies else wilson_pct(hits, classes.len())
-        shares[f"{name}_lo_pct"], shares[f"{name}_hi_pct"] = bounds
+        shares |= share_row(name, int((classes == name).sum()), classes.len(), copies=copies)
     return shares
 
 

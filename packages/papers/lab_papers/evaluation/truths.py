@@ -8,7 +8,7 @@ that was replayed over the downloads without HyStart stand beside those of the s
 
 import polars as pl
 
-from lab.base.stats import share_pct, wilson_pct
+from lab.base.stats import share_row
 from lab.judge.copies import copied, distinct
 from lab.judge.frames import Cell, Row
 from lab.judge.registry import LASTING, TRUTH, TRUTHS
@@ -46,8 +46,5 @@ def _shares(cca: str, part: pl.DataFrame, *, copies: bool) -> dict[str, Cell]:
         known = part[truth].drop_nulls()
         row[f"{truth}_judged"] = known.len()
         for name in CLASSES:
-            hits, column = int((known == name).sum()), f"{truth}_{name}"
-            row[f"{column}_pct"] = share_pct(hits, known.len())
-            bounds = (None, None) if copies else wilson_pct(hits, known.len())
-            row[f"{column}_lo_pct"], row[f"{column}_hi_pct"] = bounds
+            row |= share_row(f"{truth}_{name}", int((known == name).sum()), known.len(), copies=copies)
     return row

@@ -13,7 +13,7 @@ from itertools import chain
 import polars as pl
 
 from lab.base.format import FEW, mean, number, share
-from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.base.stats import mean_sd, share_row
 from lab.judge.clock import CLOCKS, TIMES, on_clock
 from lab.judge.copies import distinct
 from lab.judge.registry import TRUTHS, label, rule_of
@@ -176,9 +176,7 @@ def measured(rows: pl.DataFrame, metrics: Iterable[str]) -> Values:
     for metric in metrics:
         if metric in SHARES:
             count = int(classes.is_in(SHARES[metric]).sum())
-            low, high = wilson_pct(count, classes.len())
-            stem = metric.removesuffix("_pct")
-            values |= {metric: share_pct(count, classes.len()), f"{stem}_lo_pct": low, f"{stem}_hi_pct": high}
+            values |= share_row(metric.removesuffix("_pct"), count, classes.len())
             values[f"{metric}_trials"] = classes.len()
         else:
             column = rows["loss_s"] - rows["exit_s"] if metric == "headroom_s" else rows[metric]

@@ -7,7 +7,7 @@ client, which notices what the bottleneck does one one-way delay later.
 
 import polars as pl
 
-from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
+from lab.base.stats import bootstrap, mean_sd, median, share_pct, share_row
 from lab.judge.copies import distinct
 from lab.judge.frames import Row
 from lab.judge.registry import TRUTH, inferred
@@ -76,11 +76,8 @@ def _misjudged(part: pl.DataFrame) -> Row:
         "truly_early": truly_early.height,
         "truly_timely": truly_timely.height,
         "truly_late": int((judged["truth_class"] == "late").sum()),
-        **_share("timely_called_early", called_early, truly_timely.height),
-        **_share("early_called_timely", called_timely, truly_early.height),
+        "timely_called_early": called_early,
+        **share_row("timely_called_early", called_early, truly_timely.height),
+        "early_called_timely": called_timely,
+        **share_row("early_called_timely", called_timely, truly_early.height),
     }
-
-
-def _share(name: str, hits: int, of: int) -> Row:
-    lo, hi = wilson_pct(hits, of)
-    return {name: hits, f"{name}_pct": share_pct(hits, of), f"{name}_lo_pct": lo, f"{name}_hi_pct": hi}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.base.stats import mean_sd, share_pct, share_row
 from lab.judge.frames import Cell, Row
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
@@ -111,7 +111,6 @@ def _judged(found: list[Download], exits: Exits, judge: str) -> Row:
     by_search = [left.t_s for left in exits if left and left.cause == "search"]
     row: dict[str, Cell] = {"judge": judge, "downloads": len(found), "trials": judged}
     for name in CLASSES:
-        row[f"{name}_pct"] = share_pct(counts[name], judged)
-        row[f"{name}_lo_pct"], row[f"{name}_hi_pct"] = wilson_pct(counts[name], judged)
+        row |= share_row(name, counts[name], judged)
     never = share_pct(len(exits) - len(by_search), len(exits))
     return row | {"never_pct": never, "exit_s": mean_sd(by_search)[0]}
