@@ -216,24 +216,23 @@ def replay(
     rtt_us: npt.ArrayLike,
     delivered_bytes: npt.ArrayLike,
     params: SearchParams = PRINTED,
-    **more: Unpack[More],
+    *,
+    sent_bytes: npt.ArrayLike | None = None,
+    compact: bool = False,
+    stop_at_exit: bool = True,
 ) -> pl.DataFrame:
     """Return one row per bin decision, with the columns of bins.parquet that follow from an ACK stream.
 
     An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
     stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
-    sender that has left slow start cannot leave it again before a reset.
+    sender that has left slow start cannot leave it again.
     """
-    bins, reset = replay_bins(library, t_us, rtt_us, delivered_bytes, params, **more), more.get("reset")
+    more = More(sent_bytes=sent_bytes, compact=compact, stop_at_exit=stop_at_exit)
+    bins = replay_bins(library, t_us, rtt_us, delivered_bytes, params, **more)
     t_s = np.atleast_1d(np.asarray(t_us, dtype=np.uint64))[bins["ack"]] / 1e6
-    start = np.cumsum(np.asarray(reset) != 0)[bins["ack"]] if reset is not None else np.zeros(len(bins))
-    return _table(bins, t_s, start)
-
-
-def _table(bins: npt.NDArray[Any], t_s: npt.NDArray[Any], start: npt.NDArray[Any]) -> pl.DataFrame:
-    raw = pl.DataFrame({name: bins[name] for name in BIN.names or ()} | {"t_s": t_s, "start": start})
-    compared = pl.col("verdict").is_in(COMPARED)
-    return raw.with_columns(crossed=pl.col("verdict") == EXIT).select(
+    raw = pl.DataFrame({name: bins[name] for name in BIN.names or ()} | {"t_s": t_s})
+    compared, crossed = pl.col("verdict").is_in(COMPARED), pl.col("verdict") == EXIT
+    return raw.select(
         "t_s",
         pl.col("bin").cast(pl.Int32),
         rtt_ms=pl.col("rtt_us") / 1e3,
@@ -241,7 +240,7 @@ def _table(bins: npt.NDArray[Any], t_s: npt.NDArray[Any], start: npt.NDArray[Any
         curr_delv_bytes=pl.when(compared).then(pl.col("curr_delv_bytes").cast(pl.Int64)),
         prev_delv_bytes=pl.when(compared).then(pl.col("prev_delv_bytes").cast(pl.Int64)),
         norm_pct=pl.when(compared).then(pl.col("norm_permille") / 10),
-        exit=pl.col("crossed") & (pl.col("crossed").cum_sum().over("start") == 1),
+        exit=crossed & (crossed.cum_sum() == 1),
     )
 
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_papers.search_replay import EXIT, NO_PREVIOUS, PRINTED, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams, replay
 
-from tests.brief import error_of
-from tests.search_acks import Acks, decide, one_ack_a_bin, slow_start
+from tests.search_acks import Acks, decide, slow_start
 
 Decision = tuple[int, ...]  # bin, verdict, curr, prev, norm in thousandths
 
@@ -117,14 +116,6 @@ def test_what_was_not_compared_is_null_and_the_replay_ends_with_the_exit_unless_
     assert whole["norm_pct"][-1] == pytest.approx(50, abs=0.5)
 
 
-def test_a_reset_allows_another_exit(search_library: Path) -> None:
-    acks = one_ack_a_bin([100] * 60)
-    reset = np.arange(61) == 30
-    exits = replay(search_library, *acks, reset=reset, stop_at_exit=False).filter("exit")
-    assert exits["bin"].to_list() == [12, 13]
-    assert exits["t_s"].to_list() == [13 * 350e-6 + 1e-6, (30 + 14) * 350e-6 + 1e-6]
-
-
 def test_acks_without_a_sample_are_skipped_and_columns_of_unequal_length_refused(search_library: Path) -> None:
     acks = slow_start(600_000, 14, 0.01, capacity_round=8)
     doubled = acks.only(np.repeat(np.arange(len(acks.t_us)), 2))
@@ -134,8 +125,3 @@ def test_acks_without_a_sample_are_skipped_and_columns_of_unequal_length_refused
     assert replay(search_library, [], [], []).is_empty()
     with pytest.raises(ValueError, match="one value per ACK"):
         replay(search_library, [1, 2], [1], [1, 2])
-
-
-@pytest.mark.parametrize("wrong", [{"bins": 0}, {"extra_bins": 201}, {"threshold_pct": 0}])
-def test_parameters_the_kernel_module_would_refuse_are_refused(search_library: Path, wrong: dict[str, int]) -> None:
-    assert "must be within the ranges" in error_of(replay, search_library, [1], [1], [1], SearchParams(**wrong))

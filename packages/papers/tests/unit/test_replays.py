@@ -155,44 +155,9 @@ def bins(library: Path, stream: pl.DataFrame, **more: Any) -> pl.DataFrame:
     return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], **more)
 
 
-def test_a_replay_and_its_bins_end_with_the_exit_unless_they_are_to_go_on(library: Path, stream: pl.DataFrame) -> None:
-    found = bins(library, stream)
-    assert found["exit"].to_list() == [False] * (found.height - 1) + [True]
-    onward = bins(library, stream, stop_at_exit=False)
-    assert onward.head(found.height).equals(found)
-    assert onward.height > found.height
-    assert onward["exit"].sum() == 1
-    own = replay_bins(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"])
-    assert (own["verdict"] == EXIT).tolist() == found["exit"].to_list()
-    known = dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
-    assert found["rtt_ms"].to_list() == pytest.approx([known[round(t_s * 1e6)] / 1e3 for t_s in found["t_s"]])
-
-
-def test_after_a_reset_a_window_has_to_fill_before_anything_is_compared(library: Path, stream: pl.DataFrame) -> None:
-    onward = bins(library, stream, stop_at_exit=False)
-    left_s = onward.filter("exit")["t_s"].item()
-    reset = (stream["t_us"] > left_s * 1e6).cum_sum() == 1  # before the next ACK
-    found = bins(library, stream, stop_at_exit=False, reset=reset.to_numpy())
-    before = pl.col("t_s") <= left_s
-    assert found.filter(before).equals(onward.filter(before))
-    assert found.filter(~before)["norm_pct"][0] is None
-    assert onward.filter(~before)["norm_pct"][0] is not None
-
-
-def test_a_sender_that_did_not_fill_its_window_is_not_compared(library: Path, stream: pl.DataFrame) -> None:
-    always, never = ([value] * stream.height for value in (1, 0))
-    onward = bins(library, stream, stop_at_exit=False)
-    assert bins(library, stream, stop_at_exit=False, limited=never).equals(onward)
-    assert onward["norm_pct"].null_count() < onward.height
-    limited = bins(library, stream, stop_at_exit=False, limited=always)
-    assert limited["norm_pct"].null_count() == limited.height
-    assert not limited["exit"].any()
-
-
 def test_a_column_that_has_no_value_for_an_ack_is_refused(library: Path, stream: pl.DataFrame) -> None:
-    for name in ("limited", "reset", "sent_bytes"):
-        with pytest.raises(ValueError, match=rf"^shape=\(3,\): must be one value per ACK, \({stream.height},\)$"):
-            bins(library, stream, **{name: [0, 0, 0]})
+    with pytest.raises(ValueError, match=rf"^shape=\(3,\): must be one value per ACK, \({stream.height},\)$"):
+        bins(library, stream, sent_bytes=[0, 0, 0])
     with pytest.raises(ValueError, match=r"^sent_bytes=None: must be given to versions that expect what was sent$"):
         bins(library, stream, params=SearchParams(expected=SENT))
 
