@@ -3,13 +3,24 @@
 
 import ast
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from lab_papers.index.notebooks import Notebook
 
 from lab.base.paths import REPO
-from tests import notebook_files
 from tests.brief import put
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+
+def read(file: Path) -> "NotebookNode":
+    import jupytext
+
+    notebook: NotebookNode = jupytext.read(file)
+    return notebook
+
 
 CHAPTER = """# %%
 import nothing_that_exists
@@ -54,12 +65,12 @@ by_name = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: no
 
 @by_name
 def test_the_first_code_cell_holds_the_parameters(notebook: Path) -> None:
-    code = [cell for cell in notebook_files.read(notebook).cells if cell.cell_type == "code"]
+    code = [cell for cell in read(notebook).cells if cell.cell_type == "code"]
     assert "parameters" in code[0].metadata["tags"]
 
 
 @by_name
 def test_the_notebook_defines_nothing(notebook: Path) -> None:
-    code = [cell for cell in notebook_files.read(notebook).cells if cell.cell_type == "code"]
+    code = [cell for cell in read(notebook).cells if cell.cell_type == "code"]
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
     assert not any(isinstance(node, defined) for cell in code for node in ast.walk(ast.parse(cell.source)))

@@ -2,7 +2,9 @@
 """Explanations of rows that differ: the status follows the stored runs."""
 
 import json
+import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,13 +20,27 @@ from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY
 from lab_papers.evaluation.write import claimed
 from lab_papers.fullest import stored
 from lab_papers.index.summary import one_a_link
-from made_once import copy_of
 
+from lab.base.cache import held
 from lab.judge.judged import judged
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from tests.stored_run import LINK, change, rewrite, store_run
+
+
+def copy_of(name: str, make: Callable[[Path], None], temporary: pytest.TempPathFactory) -> Path:
+    """Return a copy of the folder that `make` fills; the processes of a session (pytest -n) share the original."""
+    own = temporary.getbasetemp()
+    session = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    made, draft = session / f"once-{name}", session / f"draft-{name}"
+    with held(session / f"{name}.lock", wait=True):
+        if not made.exists():
+            shutil.rmtree(draft, ignore_errors=True)
+            make(draft)
+            draft.rename(made)
+    return Path(shutil.copytree(made, temporary.mktemp(name) / name, symlinks=True))
+
 
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)
 
