@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from lab.backends import boot
-from lab.base import paths, sandbox
+from lab.base import paths, sandbox, sandbox_mode
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node.plan import Plan
@@ -39,16 +39,25 @@ try 'echo x >>/tmp/host/lab/lab/cli.py'
 try 'ls /tmp/host{home}'
 try 'mknod /tmp/host/lab/disk b 8 0'
 """
+LINKED = """
+mkdir -p /tmp/up && ln -s / /trial/up
+try 'mount -t hostfs -o hostfs=/trial/up/etc none /tmp/up && cat /tmp/up/passwd'
+try 'mount -t hostfs -o hostfs=/trial/../.. none /tmp/up && ls /tmp/up'
+rm -f /trial/up
+"""
 
 
-@pytest.fixture(scope="module")
-def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
+@pytest.fixture(scope="module", params=sandbox_mode.MODES)
+def escaped(request: pytest.FixtureRequest, bench: Bench, kernel: Kernel, world: Image) -> Path:
     """A trial whose topology's own lines try to get out, as the guest's root."""
-    folder = folder_at(bench.folder / "escape")
+    folder = folder_at(bench.folder / f"escape-{request.param}")
     experiment = experiment_on(SMALL, "cubic", duration_s=1)
-    plan = prepare(bench.job(experiment, "cubic", "escape"), folder)
-    plan["topology"]["nodes"]["server"]["exec"] += ESCAPES.replace("{home}", str(paths.REPO)).strip().splitlines()
-    boot.run_plan(plan, folder, kernel, world.root)
+    plan = prepare(bench.job(experiment, "cubic", f"escape-{request.param}"), folder)
+    lines = (ESCAPES.replace("{home}", str(paths.REPO)).strip() + LINKED).strip().splitlines()
+    plan["topology"]["nodes"]["server"]["exec"] += lines
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(sandbox_mode.VARIABLE, request.param)
+        boot.run_plan(plan, folder, kernel, world.root)
     return folder
 
 
@@ -57,7 +66,7 @@ def test_the_guest_writes_in_its_trials_folder_and_nothing_of_its_attempts_is_on
 ) -> None:
     tried = (escaped / "escapes").read_text().splitlines()
     assert [line for line in tried if line.startswith("done: ")] == ["done: touch /trial/mine"]
-    assert len(tried) == 10
+    assert len(tried) == 12
     assert escaped.is_dir()
     for folder in (world.root / "usr", world.root / "etc", paths.LAB, Path("/usr"), Path("/etc")):
         assert not (folder / "escaped").exists()

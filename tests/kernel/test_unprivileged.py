@@ -10,15 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.backends import boot
 from lab.base import landlock, paths, sandbox_mode
-from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.runs.trial import prepare
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 from tests import command
-from tests.brief import folder_at
 from tests.command import (
     ENOUGH_S,
     Done,
@@ -32,17 +28,10 @@ from tests.command import (
     wait_for,
 )
 from tests.conftest import SMALL, Bench, experiment_on
-from tests.kernel.test_isolation import ESCAPES
 from tests.own_cache import cache_with
 from tests.own_modules import source, written
 
 NO_RIGHTS = "bwrap --dev-bind / / --unshare-user --uid 12345 --gid 12345 --disable-userns --cap-drop ALL --".split()
-LINKED = """
-mkdir -p /tmp/up && ln -s / /trial/up
-try 'mount -t hostfs -o hostfs=/trial/up/etc none /tmp/up && cat /tmp/up/passwd'
-try 'mount -t hostfs -o hostfs=/trial/../.. none /tmp/up && ls /tmp/up'
-rm -f /trial/up
-"""
 
 
 @pytest.fixture(scope="module", params=["cubic", "bbr", "search"])
@@ -64,27 +53,6 @@ def test_every_table_is_the_same_in_both_modes(both: tuple[Trial, Trial], table:
 def test_a_trial_records_the_mode_that_it_ran_in(both: tuple[Trial, Trial]) -> None:
     expected = "none, with Landlock" if landlock.abi() else "none"
     assert [trial.meta["sandbox"] for trial in both] == ["bubblewrap", expected]
-
-
-@pytest.fixture(scope="module")
-def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
-    """A trial whose topology's own lines try to get out, as the guest's root, without bubblewrap."""
-    folder = folder_at(bench.folder / "escape-unsandboxed")
-    plan = prepare(bench.job(experiment_on(SMALL, "cubic", duration_s=1), "cubic", "escape-unsandboxed"), folder)
-    lines = (ESCAPES.replace("{home}", str(paths.REPO)).strip() + LINKED).strip().splitlines()
-    plan["topology"]["nodes"]["server"]["exec"] += lines
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(sandbox_mode.VARIABLE, sandbox_mode.NONE)
-        boot.run_plan(plan, folder, kernel, world.root)
-    return folder
-
-
-def test_the_guest_writes_in_its_trials_folder_and_nowhere_else(escaped: Path, world: Image) -> None:
-    tried = (escaped / "escapes").read_text().splitlines()
-    assert [line for line in tried if line.startswith("done: ")] == ["done: touch /trial/mine"]
-    assert len(tried) == 12
-    for folder in (world.root / "usr", world.root / "etc", paths.LAB, Path("/usr"), Path("/etc")):
-        assert not (folder / "escaped").exists()
 
 
 def start_without_rights(results: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
