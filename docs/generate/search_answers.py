@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page "What the lab says about SEARCH": every sentence is made from docs/measurements/search-answers.json.
 
-A sentence states its number of pairs, an interval where it has an amount, and whether the forms have separated.
+An amount has its interval, and a star where the forms have separated.
 """
 
 import json
@@ -21,8 +21,10 @@ Open questions about SEARCH, each with its experiment: a file in `bench/question
   rejects at 5 % that they are alike, after Holm's correction over all pairs of the question (of a workload: of the
   scenario). *Not separated* is no proof that they are alike.
 * Intervals are 95 %: Wilson's of shares, paired bootstraps of amounts. RTTs are base RTTs of the link.
-* A cell has early / at the chokepoint / late exits and how much later the form left than the base; a star: separated;
-  *none*: no form left before a loss or a mark.
+* A cell has early / at the chokepoint / late exits and how much later the form left than the base; of short flows,
+  early exits, those with the application as the limit, and what a page, chunk or call costs; of windows, their size
+  and how much further from the true BDP they are than the base. A star: separated; *none*: no form left before a loss
+  or a mark.
 * Nothing was chosen by its results: questions, links and forms stood before the runs. Points of questions 1, 2, 7
   and 8 were cut for time after six trials of one point of question 8 and of one scenario of question 1 had been seen.
 
@@ -50,9 +52,9 @@ def _part(name: str, answer: Row | None) -> Iterator[str]:
         yield f'Not measured yet: `make bench-search BENCH="{name}"` runs it.'
         return
     yield f"## {answer['question']}\n"
-    yield f"Raised by: {answer['asked']}. {WAYS[answer['way']]}: {_forms(answer)}.\n"
-    tell = {"workload": _workload, "window": _window}.get(answer["way"], _exits)
-    yield from (f"* {sentence}" for sentence in tell(answer))
+    yield f"Raised by: {answer['asked']}. {WAYS[answer['way']]}, {_pairs(answer)} at a place: {_forms(answer)}.\n"
+    if answer["way"] not in ("workload", "window"):
+        yield from (f"* {sentence}" for sentence in _exits(answer))
     yield from (f"* Not run: {reason}." for reason in answer["not_run"])
     yield ""
     yield from _table(answer)
@@ -67,6 +69,11 @@ def _forms(answer: Row) -> str:
     return ", ".join(described)
 
 
+def _pairs(answer: Row) -> str:
+    counts = sorted({row["pairs"] for row in answer["rows"] if row["form"] != answer["base"]})
+    return f"{counts[0]} pairs" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} pairs"
+
+
 def _exits(answer: Row) -> Iterator[str]:
     """Tell of each form over all places: who leaves right where the other does not, where they separate."""
     base, measure = answer["base"], answer["measure"]
@@ -74,7 +81,6 @@ def _exits(answer: Row) -> Iterator[str]:
     for form in answer["forms"]:
         own = [row for row in answer["rows"] if row["form"] == form]
         if form == base:
-            yield f"`{form}`: {shown} {_counts(own, measure)}."
             continue
         pairs, only, other = (sum(row[name] for row in own) for name in ("pairs", "only_form", "only_base"))
         moved = [row for row in own if row["later_rtts"]]
@@ -82,15 +88,6 @@ def _exits(answer: Row) -> Iterator[str]:
             f"`{form}` against `{base}`, {pairs} pairs at {len(own)} places: {shown} only with the first in {only}, "
             f"only with the second in {other}; {_separations(own)}. {_moves(moved, len(own))}"
         )
-
-
-def _counts(rows: Sequence[Row], measure: str) -> str:
-    found = [f"{row['place']} {row[measure]} of {row['trials']} {_percent(row)}" for row in rows]
-    return "; ".join(found)
-
-
-def _percent(row: Row) -> str:
-    return "" if row["lo_pct"] is None else f"[{row['lo_pct']:.0f} to {row['hi_pct']:.0f} %]"
 
 
 def _separations(rows: Sequence[Row]) -> str:
@@ -115,37 +112,6 @@ def _interval(low: float | None, high: float | None, digits: int) -> str:
     return "(no interval)" if low is None or high is None else f"[{low:,.{digits}f}, {high:,.{digits}f}]"
 
 
-def _workload(answer: Row) -> Iterator[str]:
-    for row in answer["rows"]:
-        if row["form"] == answer["base"] or row["cost_ms"] is None:
-            continue
-        longer = f"{abs(row['cost_ms']):,.0f} ms {'longer' if row['cost_ms'] > 0 else 'shorter'}"
-        longer = longer if round(row["cost_ms"]) else "as long"
-        yield (
-            f"`{row['form']}` in `{row['place']}`: {row['early']} of {row['left']} exits early, {row['limited']} with "
-            f"the application as the limit; a page, chunk or call takes {longer} "
-            f"{_interval(row['cost_lo'], row['cost_hi'], 0)}, {row['pairs']} pairs, {_verdict(row)}."
-        )
-
-
-def _verdict(row: Row) -> str:
-    return "separated" if row["separated"] else "not separated"
-
-
-def _window(answer: Row) -> Iterator[str]:
-    for form in answer["forms"]:
-        own = [row for row in answer["rows"] if row["form"] == form and row["trials"]]
-        if form == answer["base"] or not own:
-            continue
-        for row in own:
-            way = "further from" if row["further_bdps"] > 0 else "nearer to"
-            yield (
-                f"`{form}` on {row['place']}: {row['bdps']:.2f} BDPs in the mean, "
-                f"{abs(row['further_bdps']):.2f} BDPs {way} the true one than `{answer['base']}` "
-                f"{_interval(row['further_lo'], row['further_hi'], 2)}, {row['pairs']} pairs, {_verdict(row)}."
-            )
-
-
 def _table(answer: Row) -> Iterator[str]:
     """Lay the rows out: a row per place, a column per form; a star where a form has separated from the base."""
     forms, cells = list(answer["forms"]), {(row["place"], row["form"]): row for row in answer["rows"]}
@@ -160,9 +126,17 @@ def _cell(way: str, row: Row) -> str:
     if not row["trials"]:
         return "none"
     if way == "workload":
-        cost = "" if row["cost_ms"] is None else f", {round(row['cost_ms']):+,}&nbsp;ms"
-        return f"{row['early']} of {row['left']} early{cost}{star}"
+        limited = f", {row['limited']} limited" if row["limited"] else ""
+        return f"{row['early']} of {row['left']} early{limited}{_amount(row, 'cost', 'ms', 0)}{star}"
     if way == "window":
-        return f"{row['bdps']:.2f} BDPs{star}"
+        return f"{row['bdps']:.2f} BDPs{_amount(row, 'further', 'bdps', 2)}{star}"
     later = f", {row['later_rtts']:+.2f}&nbsp;RTTs" if row["later_rtts"] else ""
     return f"{row['early']}/{row['chokepoint']}/{row['late']}{later}{star}"
+
+
+def _amount(row: Row, name: str, unit: str, digits: int) -> str:
+    """Format a difference from the base with its interval; nothing where there is none."""
+    value, low, high = (row[f"{name}_{each}"] for each in (unit, "lo", "hi"))
+    if not value or low is None:
+        return ""
+    return f", {round(value, digits) + 0.0:+,.{digits}f} {_interval(low, high, digits)}&nbsp;{unit.replace('bdps', 'BDPs')}"
