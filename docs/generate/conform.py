@@ -13,8 +13,8 @@ HEAD = """# The suites on senders
 
 How many cases of each suite passed / failed / do not apply, for the lab's senders and those of other projects.
 [What a case is](conform.md). Each failure was looked at by hand, and is below: *sender* means that the sender does
-otherwise than the text, *draft* that it does what its own draft says, and the draft misses the bound. Faults of
-cases and of the lab were mended, and are [listed elsewhere](conform.md#findings).
+otherwise than the text, *draft* that it does what its own draft says, and the draft misses the bound. Some bounds
+were [chosen after a failure](conform.md#findings).
 
 """
 Row = dict[str, Any]
