@@ -139,4 +139,5 @@ def _amount(row: Row, name: str, unit: str, digits: int) -> str:
     value, low, high = (row[f"{name}_{each}"] for each in (unit, "lo", "hi"))
     if not value or low is None:
         return ""
-    return f", {round(value, digits) + 0.0:+,.{digits}f} {_interval(low, high, digits)}&nbsp;{unit.replace('bdps', 'BDPs')}"
+    rounded = f"{round(value, digits) + 0.0:+,.{digits}f}"  # no negative nothing
+    return f", {rounded} {_interval(low, high, digits)}&nbsp;{unit.replace('bdps', 'BDPs')}"
