@@ -8,17 +8,11 @@ import polars as pl
 import pytest
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import UNJUDGED
-from lab_papers.evaluation.rules import constants, scores
-from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import class_of, downloads, exit_of, varied
-from lab_papers.evaluation.status import status
 from lab_papers.evaluation.write import write_all
 from lab_papers.search_replay import PRINTED, version
 
 from lab.judge.registry import rules
-from lab.judge.rtt import min_rtt_ms
-from lab.judge.rule import Evidence
-from lab.judge.rules import latency_offset
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.records import ScenarioRecord
@@ -64,20 +58,6 @@ def test_a_scenario_that_has_not_run_is_pending_and_its_claims_are_open() -> Non
     assert found == {(UNJUDGED, "not run yet", None), ("cannot be judged here", largest, None)}
 
 
-def test_the_grid_of_constants_holds_the_published_rule_itself(stored: Stored) -> None:
-    truths = scores.trials(stored)
-    trial = next(trial for trial in stored.run.trials if trial.cca == "cubic_plain")
-    least_ms = min_rtt_ms(trial.packets)
-    assert least_ms
-    requested = latency_offset.capacity_s(latency_offset.offsets(trial.packets), least_ms)
-    gridded = constants.gridded()["latency_offset"]
-    found = gridded.judge(Evidence(trial, None, None), (gridded.published,))
-    assert [judgement.capacity_s for judgement in found] == [requested]
-    points = constants.grid(stored, truths)
-    assert points.filter("published")["rule"].to_list() == list(constants.gridded())
-    assert points.filter("best")["rule"].to_list() == list(constants.gridded())
-
-
 def test_a_replay_over_a_download_without_hystart_leaves_before_its_loss(stored: Stored, search_library: Path) -> None:
     found = downloads(stored)
     assert [one.trial for one in found] == [1, 2, 3]
@@ -96,24 +76,6 @@ def test_a_higher_threshold_never_leaves_earlier(stored: Stored, search_library:
         times = [left.t_s for left in exits if left]
         assert times == sorted(times)
         assert times[0] < times[-1]
-
-
-def test_maps_cover_the_grid_for_both_judges(stored: Stored, search_library: Path) -> None:
-    table = sensitivity.maps(stored, search_library)
-    counted = dict(table.group_by("map").len().iter_rows())
-    assert counted == {"window-threshold": 2 * 15 * 10, "bins": 2 * 11, "extra-bins": 2 * 13}
-    none = table.filter((pl.col("extra_bins") == 0) & (pl.col("judge") == "truth"))
-    assert none["never_pct"].to_list() == [100.0]
-    shares = table.select(pl.sum_horizontal("early_pct", "chokepoint_pct", "late_pct")).to_series()
-    assert shares.to_list() == pytest.approx([100.0] * table.height)
-
-
-def test_status_separates_pending_from_complete_and_has_what_was_requested(results: Path) -> None:
-    rows = {row["scenario"]: row for row in status(results).to_dicts()}
-    assert (rows["thesis-geo"]["state"], rows["thesis-geo"]["stored"]) == ("pending", 0)
-    geo = rows["geo"]
-    assert (geo["state"], geo["stored"], geo["valid"], geo["minutes"]) == ("complete", 12, 11, 1.5)
-    assert geo["note"] == "the scenario was edited since this run"
 
 
 def test_all_tables_are_written_and_a_run_cut_short_is_a_line(results: Path, search_library: Path) -> None:

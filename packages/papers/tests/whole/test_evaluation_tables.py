@@ -202,13 +202,6 @@ def test_one_point_of_a_rule_is_the_best_and_none_misjudges_fewer_exits(points: 
     assert points["published"].sum() == 1
 
 
-def test_the_published_point_of_a_rule_judges_each_trial_as_the_rule_does(stored: Stored, points: pl.DataFrame) -> None:
-    judged = scores.trials(stored).filter(rule=RULE).drop_nulls(["rule_class", "truth_class"])
-    wrong = judged.filter(pl.col("rule_class") != pl.col("truth_class"))
-    assert 0 < wrong.height < judged.height
-    assert points.filter("published")["misjudged_pct"].item() == 100 * wrong.height / judged.height
-
-
 def test_an_exit_behind_the_first_loss_is_late_at_each_point_whatever_its_cause(tmp_path: Path) -> None:
     run = store_run(tmp_path, 1, senders=(BASE,))
     file = run / "trials" / f"{BASE}-001" / "exits.parquet"
