@@ -61,7 +61,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield started
 
 
-@pytest.mark.parametrize("name", ["index", "own_page"])
+@pytest.mark.parametrize("name", ["index", "own_page", "page"])
 def test_a_page_opens_from_disk_without_an_error_and_requests_nothing(
     name: str, browser: Browser, request: pytest.FixtureRequest
 ) -> None:
@@ -74,13 +74,14 @@ def test_a_page_opens_from_disk_without_an_error_and_requests_nothing(
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["index", "own_page"])
+@pytest.mark.parametrize("name", ["index", "own_page", "page"])
 def test_on_a_narrow_screen_nothing_needs_sideways_scrolling_but_what_is_marked_so(
     name: str, dark: bool, browser: Browser, request: pytest.FixtureRequest
 ) -> None:
     browser.open(request.getfixturevalue(name), NARROW_PX, dark)
     assert browser.ask("return document.documentElement.scrollWidth") <= NARROW_PX
-    assert browser.ask("return document.querySelector('.chart svg').getBoundingClientRect().width") <= NARROW_PX
+    wide = "[...document.querySelectorAll('.chart svg')].map((each) => each.getBoundingClientRect().width)"
+    assert all(width <= NARROW_PX for width in browser.ask(f"return {wide}"))
 
 
 @pytest.mark.parametrize("name", ["index", "own_page"])
@@ -104,12 +105,6 @@ def test_without_scripts_no_control_stands_that_does_nothing(browser: Browser, o
         assert [each.is_displayed() for each in seen] == [False] * len(seen)
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-
-def test_axe_finds_no_violation_on_a_run_s_own_page(browser: Browser, own_page: Path) -> None:
-    browser.open(own_page, NARROW_PX)
-    browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
-    assert violations(browser) == []
 
 
 def test_the_trial_browser_is_worked_by_keyboard_alone(browser: Browser, index: Path) -> None:
@@ -214,21 +209,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return example(*store(results, 5))[0] / "compare.html"
 
 
-@pytest.mark.parametrize("width_px", [400, 1300])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_violation_with_everything_open(page: Path, browser: Browser, dark: bool, width_px: int) -> None:
-    browser.open(page, width_px, dark)
+@pytest.mark.parametrize(
+    ("name", "width_px", "dark"),
+    [("own_page", NARROW_PX, False), *(("page", width_px, dark) for width_px in (400, 1300) for dark in (False, True))],
+)
+def test_axe_finds_no_violation_with_everything_open(
+    name: str, browser: Browser, dark: bool, width_px: int, request: pytest.FixtureRequest
+) -> None:
+    browser.open(request.getfixturevalue(name), width_px, dark)
     browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
     assert violations(browser) == []
-
-
-@pytest.mark.parametrize("width_px", [400, 1300])
-def test_the_page_is_no_wider_than_the_window_and_asks_nobody(page: Path, browser: Browser, width_px: int) -> None:
-    browser.requests()
-    browser.open(page, width_px)
-    assert browser.ask("return document.documentElement.scrollWidth") <= width_px
-    assert [url for url in browser.requests() if not url.startswith(("file:", "data:"))] == []
-    assert browser.complaints() == []
 
 
 def test_the_reader_picks_the_measure_that_ranks(page: Path, browser: Browser) -> None:
