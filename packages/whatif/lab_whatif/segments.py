@@ -207,11 +207,11 @@ def _isn(fields: dict[str, Numbers], side: NDArray[np.bool_]) -> int:
     return int(fields["seq"][chosen][0]) if chosen.any() else 0
 
 
-def of_trial(packets: pl.DataFrame, name: str, flow: int = 1) -> Segments:
+def of_trial(packets: pl.DataFrame, name: str) -> Segments:
     """Return a download of a stored trial, as its client captured it."""
-    own = packets.filter((pl.col("flow") == flow) & pl.col("tsval").is_not_null())
+    own = packets.filter((pl.col("flow") == 1) & pl.col("tsval").is_not_null())
     if not own.height:
-        raise UserError(f"{name}: packets: must hold segments with time stamps of flow {flow}")
+        raise UserError(f"{name}: packets: must hold segments with time stamps of flow 1")
 
     def column(field: str) -> Numbers:
         return own[field].fill_null(-1).cast(pl.Int64).to_numpy()

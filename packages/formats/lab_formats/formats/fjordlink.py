@@ -23,15 +23,6 @@ IDENTITY = "identity"
 RECEIVED, SENT = "lte.lrxbitspersecond", "lte.ltxbitspersecond"
 
 
-def dish_columns(clock: str, prefix: str = "") -> str:
-    """Name the dish_columns of a dish's status or history."""
-    return (
-        f"t_s={clock} [date], rate_down_mbps={prefix}downlink_throughput_bps [bit/s], "
-        f"rate_up_mbps={prefix}uplink_throughput_bps [bit/s], rtt_ms={prefix}pop_ping_latency_ms, "
-        f"loss_pct={prefix}pop_ping_drop_rate [share]"
-    )
-
-
 def fits(head: Head) -> bool:
     """Recognise the column names of either dump."""
     names = _names(head.path) if head.data.startswith(MAGIC) else set()
@@ -43,7 +34,10 @@ FROM_DISH = Preset(
     reads="Parquet of FjordLink",
     gives="usage, RTT, loss",
     fits=fits,
-    columns=dish_columns(CLOCK, DISH),
+    columns=(
+        f"t_s={CLOCK} [date], rate_down_mbps={OF_A_DISH} [bit/s], rate_up_mbps={DISH}uplink_throughput_bps [bit/s], "
+        f"rtt_ms={DISH}pop_ping_latency_ms, loss_pct={DISH}pop_ping_drop_rate [share]"
+    ),
     missing=MISSING,
     full_loss_has_no_rtt=True,
     meaning="usage",
