@@ -13,6 +13,7 @@ from bench.questions.answers import rows
 from bench.questions.experiments import places, run
 from bench.questions.schema import names, question
 from lab.base import paths
+from lab.base.commit import commit
 from lab.kernel.build import find
 
 NAME, COMMAND = "search-answers", "make bench-search"
@@ -27,7 +28,7 @@ def main(given: Sequence[str]) -> None:
         runs = run(list(places(name, asked)), console)
         kernel = find()
         assert kernel is not None  # the trials had it
-        answer = {**asked.model_dump(), "rows": rows(asked, runs, kernel.replay_library)}
+        answer = {**asked.model_dump(), "rows": rows(asked, runs, kernel.replay_library), "commit": commit()}
         answers = {**_stored(), name: answer}  # read again: another command may have answered others meanwhile
         _write({each: answers[each] for each in names() if each in answers})
     print(paths.results() / "bench" / f"{NAME}.json")
@@ -36,8 +37,8 @@ def main(given: Sequence[str]) -> None:
 def _stored() -> dict[str, Any]:
     for file in (paths.results() / "bench" / f"{NAME}.json", PUBLISHED / f"{NAME}.json"):
         if file.is_file():
-            answers: dict[str, Any] = json.loads(file.read_text())["answers"]
-            return answers
+            stored = json.loads(file.read_text())
+            return {name: {"commit": stored["commit"], **answer} for name, answer in stored["answers"].items()}
     return {}
 
 

@@ -41,9 +41,8 @@ Row = dict[str, Any]
 def page() -> str:
     """Write the page as Markdown."""
     stored = json.loads((measurements.FOLDER / "search-answers.json").read_text())
-    where = f"Measured at commit `{stored['commit']}`, {stored['measured_at'][:10]}, by `{stored['command']}`.\n\n"
-    answers = stored["answers"]
-    return HEAD + where + "\n".join("\n".join(_part(name, answers.get(name))) + "\n" for name in names())
+    answers = {name: {"commit": stored["commit"], **answer} for name, answer in stored["answers"].items()}
+    return HEAD + "\n".join("\n".join(_part(name, answers.get(name))) + "\n" for name in names())
 
 
 def _part(name: str, answer: Row | None) -> Iterator[str]:
@@ -52,7 +51,8 @@ def _part(name: str, answer: Row | None) -> Iterator[str]:
         yield f'Not measured yet: `make bench-search BENCH="{name}"` runs it.'
         return
     yield f"## {answer['question']}\n"
-    yield f"Raised by: {answer['asked']}. {WAYS[answer['way']]}, {_pairs(answer)} at a place: {_forms(answer)}.\n"
+    yield f"Raised by: {answer['asked']}. {WAYS[answer['way']]}, {_pairs(answer)} at a place: {_forms(answer)}."
+    yield f"Measured at commit `{answer['commit']}`.\n"
     if answer["way"] not in ("workload", "window"):
         yield from (f"* {sentence}" for sentence in _exits(answer))
     yield from (f"* Not run: {reason}." for reason in answer["not_run"])
