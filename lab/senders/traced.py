@@ -101,7 +101,12 @@ def link_tables(folder: Path, node: NodeRecord, events: Events, start_ns: int) -
 def packet_checks(plan: Plan, tables: Mapping[str, Frame]) -> list[Check]:
     """Check segments, and what the kernel traced against the packets: a module may write any field of its socket."""
     acks = collected(tables["acks"]).filter(pl.col("flow") == 1)
-    return [segments(plan, tables["packets"]), _acknowledged(acks, tables["packets"]), _round_trip(plan, acks)]
+    return [
+        segments(plan, tables["packets"]),
+        _acknowledged(acks, tables["packets"]),
+        _round_trip(plan, acks),
+        *_shut_by_the_sender(acks),
+    ]
 
 
 def _acknowledged(acks: pl.DataFrame, packets: Frame) -> Check:
@@ -117,6 +122,12 @@ def _round_trip(plan: Plan, acks: pl.DataFrame) -> Check:
     target, got = plan["link"]["base_rtt_ms"], smallest(acks.filter(pl.col("srtt_ms") > 0)["srtt_ms"])
     found = check("smallest smoothed round trip, at least", target, got, "ms", TIME_STAMP_MS, missing_ok=True)
     return {**found, "ok": got is None or got >= target - TIME_STAMP_MS}
+
+
+def _shut_by_the_sender(acks: pl.DataFrame) -> list[Check]:
+    """Return a failed check where the congestion window was 0, as only a module sets it: nothing new leaves then."""
+    count = acks.filter(pl.col("cwnd_pkts") == 0).height
+    return [check("ACKs at which the congestion window was 0", 0, count, "ACKs", 0)] if count else []
 
 
 def segments(plan: Plan, packets: Frame) -> Check:

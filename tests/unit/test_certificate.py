@@ -68,6 +68,12 @@ def faster_than_the_link(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]
     tables["acks"] = tables["acks"].with_columns(pl.col("srtt_ms") / 8)
 
 
+def a_window_of_nothing(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    """A module sets its window to 0 once it is large, which no smoke test meets."""
+    largest = pl.col("cwnd_pkts") == pl.col("cwnd_pkts").max()
+    tables["acks"] = tables["acks"].with_columns(cwnd_pkts=pl.when(largest).then(0).otherwise("cwnd_pkts"))
+
+
 def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["capture"]["dropped_pkts"] = 1
 
@@ -208,6 +214,7 @@ CAUSES = [
     (in_real_time(wire_us=1e6), "round trip between the machines, worst"),
     (server_started(s=0.0032), "start of the server"),
     (server_started(), "start of the server"),
+    (a_window_of_nothing, "ACKs at which the congestion window was 0"),
 ]
 
 
