@@ -233,6 +233,14 @@ FAULTY = {
     ),
     "a name with a slash": (source(name="../x"), r"name='\.\./x': must be letters, digits and _ \. - only"),
     "a name with a space": (source(name="my cc"), r"name=cc: .*: must be letters, digits and _ \. - only"),
+    "a timer that it leaves": (
+        source(
+            code="static void tick(struct timer_list *timer)\n{\n\tmod_timer(timer, jiffies + 1);\n}\n"
+            "static DEFINE_TIMER(left, tick);\n" + start("mod_timer(&left, jiffies + 1);"),
+            init="hook",
+        ),
+        r"unloading: a bad pointer",
+    ),
     "no module_exit": (source(end=REGISTER + LICENCE), r"unloading: .*it has no module_exit"),
 }
 # What only the sanitized kernel's checks notice.

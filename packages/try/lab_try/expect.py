@@ -3,7 +3,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -14,8 +14,9 @@ from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.exits import exits_of
 from lab.evaluation.compare.measures import BY_NAME, Measure
 from lab.evaluation.compare.results import LinkResult
+from lab.runs.link_kinds import Link
 
-FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*(>=|<=|>|<)\s*(\S+)\s*")
+FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*([<>]=?+)\s*(\S+)\s*")
 RULE = '"LINK: MEASURE OPERATOR SENDER" or a number instead of the sender, such as "geo: chokepoint >= cubic"'
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -70,14 +71,23 @@ def _number(text: str) -> str | float:
 
 
 def require_known(expectations: Sequence[Expectation], comparison: Comparison) -> None:
-    """Refuse an expectation of a link that does not run, or of a sender that does not take part."""
-    names = [link.name for link in comparison.links]
+    """Refuse an expectation that no trial can decide: of a link, a measure or a sender that is not there."""
+    links = {link.name: link for link in comparison.links}
     for each in expectations:
-        if each.link not in names:
-            raise field_error(COMMAND_LINE, "expect", each.text, f"of a link that runs: {', '.join(names)}")
-        if isinstance(each.right, str) and each.right not in comparison.senders:
-            rule = f"compared with a number or one of {', '.join(comparison.senders)}"
+        if rule := _undecided(each, links, comparison):
             raise field_error(COMMAND_LINE, "expect", each.text, rule)
+
+
+def _undecided(expectation: Expectation, links: Mapping[str, Link], comparison: Comparison) -> str | None:
+    """Return the rule that an expectation breaks; None where trials decide it."""
+    right = expectation.right
+    if expectation.link not in links:
+        return f"of a link that runs: {', '.join(links)}"
+    if expectation.measure.shared != bool(links[expectation.link].rival):
+        return "of harm on a shared link, and of another measure on any other link"
+    if isinstance(right, str) and right not in comparison.senders:
+        return f"compared with a number or one of {', '.join(comparison.senders)}"
+    return "compared with another sender than itself" if [right] == list(comparison.subjects) else None
 
 
 def judged(expectations: Sequence[Expectation], subjects: Sequence[str], found: Sequence[LinkResult]) -> list[Judged]:

@@ -36,6 +36,7 @@ HINTS = (
     ("File exists", "a module of this name is part of the kernel: name the file otherwise"),
     ("Invalid module format", "it was built for another kernel"),
     ("Device or resource busy", "it cannot be unloaded: it has no module_exit"),
+    ("invalid for parameter", "the value does not fit the parameter's type, or its own check refuses it"),
     ("could not insert module", "its module_init returned this error, or it does not take a parameter"),
     ("virtual kernel: exit status 0", "something ended the kernel, as a power-off does"),
     ("is in use", "a flow still holds it: a hook kept a reference, or .owner is not THIS_MODULE"),

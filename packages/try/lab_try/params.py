@@ -9,10 +9,13 @@ from lab.schema.cca import Value
 from lab_try.module.build import OwnModule
 
 ARRAY = "array of "
+TEXT = (r"[!#-~]{1,200}", "1 to 200 letters, digits and signs, without blanks and quotation marks")
 TEXTS = {  # types whose values are no whole numbers: a form, and how a refusal states it
     "bool": ("[01YN]", "Y or N"),
     "invbool": ("[01YN]", "Y or N"),
-    "charp": (r"[!#-~]{1,200}", "1 to 200 letters, digits and signs, without blanks and quotation marks"),
+    "charp": TEXT,
+    "string": TEXT,
+    "hexint": ("0x[0-9A-Fa-f]{1,8}|0|[1-9][0-9]{0,9}", "a whole number, such as 31 or 0x1f"),
 }
 NUMBER = ("-?[0-9]{1,20}", "a whole number")
 
@@ -38,4 +41,6 @@ def _value(name: str, value: str, known: Mapping[str, str]) -> Value:
     is_list = kind.startswith(ARRAY)
     if not all(re.fullmatch(form, each) for each in (value.split(",") if is_list else [value])):
         raise field_error(COMMAND_LINE, f"param {name}", value, f"a list with commas, each {rule}" if is_list else rule)
+    if kind == "hexint":
+        return f"{int(value, 0):#08x}"  # as the kernel shows it
     return value if is_list or form != NUMBER[0] else int(value)

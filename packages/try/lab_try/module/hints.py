@@ -68,7 +68,11 @@ CHANGES = (
     Change(
         r'"tcp_(?!register|unregister)\w+".*undefined!', "the kernel does not export this function to modules: copy it"
     ),
-    Change(r"undefined!", "no module may use it: the kernel does not export it, or its file is missing in obj-m"),
+    Change(
+        r"undefined!",
+        "no module may use it: the kernel does not export it, or the file that has it is another module's or missing "
+        "in obj-m; several files are one module by my-objs := a.o b.o",
+    ),
     # hooks that are gone
     Change(FIELD.format("tso_segs_goal"), "use .min_tso_segs, the least segments of a burst, not its goal", "4.16"),
     Change(FIELD.format("min_cwnd"), "leave it out: there is no .min_cwnd", "3.15"),

@@ -11,6 +11,7 @@ from lab.base.errors import UserError
 
 MODULE: Any = SimpleNamespace(
     parameters={"gain": "int", "fast": "bool", "gains": "array of uint", "label": "charp", "names": "array of charp"}
+    | {"mode": "string", "mask": "hexint"}
 )
 
 
@@ -21,11 +22,15 @@ MODULE: Any = SimpleNamespace(
         (("gain=fast",), "command line: param gain=fast: must be a whole number"),
         (("gain=1_0",), "command line: param gain=1_0: must be a whole number"),
         (("gain= 3",), "command line: param gain= 3: must be a whole number"),
-        (("other=3",), "command line: param=other: must be a parameter of the module: fast, gain, gains, label, names"),
+        (
+            ("other=3",),
+            "command line: param=other: must be a parameter of the module: fast, gain, gains, label, mask, mode",
+        ),
         (("fast=2",), "command line: param fast=2: must be Y or N"),
         (("gains=1,",), "command line: param gains=1,: must be a list with commas, each a whole number"),
         (("label=a b",), "command line: param label=a b: must be 1 to 200 letters, digits and signs, without blanks"),
         (("names=" + 500 * "a," + " ",), "command line: param names=a,a,"),
+        (("mask=0xg",), "command line: param mask=0xg: must be a whole number, such as 31 or 0x1f"),
         (("label=",), "command line: param label=: must be 1 to 200 letters"),
     ],
 )
@@ -36,5 +41,8 @@ def test_a_parameter_has_a_value_of_its_type_once(given: tuple[str, ...], line: 
 
 
 def test_a_parameter_of_each_type_is_given_as_the_kernel_takes_it() -> None:
-    found = read_params(["gain=-3", "fast=Y", "gains=1,2", "label=a=/b", "names=a,b"], [MODULE])
-    assert found == {"gain": -3, "fast": "Y", "gains": "1,2", "label": "a=/b", "names": "a,b"}
+    found = read_params(
+        ["gain=-3", "fast=Y", "gains=1,2", "label=a=/b", "names=a,b", "mode=abc", "mask=0x1f"], [MODULE]
+    )
+    texts = {"fast": "Y", "gains": "1,2", "label": "a=/b", "names": "a,b", "mode": "abc", "mask": "0x00001f"}
+    assert found == {"gain": -3, **texts}
