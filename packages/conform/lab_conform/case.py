@@ -41,8 +41,6 @@ class Check(Strict):
     def _known(self) -> "Check":
         if self.measure not in measures.MEASURES:
             raise ValueError(f"a known measure: {', '.join(sorted(measures.MEASURES))} (not {self.measure})")
-        if fault := measures.fault(self.measure, self.with_):
-            raise ValueError(fault)
         if (self.equals is None) == (self.least is None and self.most is None):
             raise ValueError("a check with least or most, or with equals")
         return self
@@ -68,6 +66,13 @@ class Case(Strict):
     params: dict[str, int] = {}  # of the sender's module, above those of its stanza
     checks: Annotated[list[Check], Field(min_length=1)]
     _file: Path = PrivateAttr(default=Path("case"))
+
+    @model_validator(mode="after")
+    def _measured(self) -> "Case":
+        for check in self.checks:
+            if fault := measures.fault(check.measure, check.with_, len(self.link.events)):
+                raise ValueError(fault)
+        return self
 
     @property
     def name(self) -> str:

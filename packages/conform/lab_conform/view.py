@@ -127,6 +127,12 @@ class View:
         """Return what the client sent after its handshake."""
         return _packets(self.trial.packets.filter((pl.col("flow") == FLOW) & ~pl.col("to_client")), data=False)
 
+    def lost_bytes(self, event: int) -> int:
+        """Return the first byte of the first segment that an event loses."""
+        if not self.dropped[event]:
+            raise Unmeasured(f"event {event} loses no packet")
+        return self.dropped[event][0]
+
     def after(self, t_s: float) -> int:
         """Return the row of the first ACK at a time or later."""
         return int(np.searchsorted(self.t_s, t_s))

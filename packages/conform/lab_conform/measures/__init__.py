@@ -8,6 +8,8 @@ from typing import Any
 from lab_conform.measures import bins, cubic, flight, path, recovery, resume, window
 
 Measure = Callable[..., float | str]
+FROM_BEGIN = -1  # of an event: none, which is a default
+LEAST = {"number": 1, "rounds": 1}  # 0 of any other parameter
 MODULES = (flight, window, recovery, cubic, bins, path, resume)
 MEASURES: dict[str, Measure] = {
     name: function
@@ -17,8 +19,8 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def fault(name: str, given: dict[str, Any]) -> str | None:
-    """Return what is wrong with the parameters of a measure; None where they fit."""
+def fault(name: str, given: dict[str, Any], events: int) -> str | None:
+    """Return what is wrong with the parameters of a measure, of a case with so many events; None where they fit."""
     parameters = list(inspect.signature(MEASURES[name]).parameters.values())[1:]
     known = {each.name: each for each in parameters}
     for unknown in given.keys() - known.keys():
@@ -31,4 +33,10 @@ def fault(name: str, given: dict[str, Any]) -> str | None:
         numbers = (int, float) if kind is float else (kind,)
         if isinstance(value, bool) or not isinstance(value, numbers):
             return f"{name} whose {each.name} is {'a number' if kind is float else kind.__name__}"
+        if value == each.default == FROM_BEGIN or kind is str:
+            continue
+        if each.name == "event" and not 0 <= value < events:
+            return f"{name} with an event of the link's {events}, counted from 0"
+        if value < LEAST.get(each.name, 0):
+            return f"{name} whose {each.name} is {LEAST.get(each.name, 0)} or more"
     return None

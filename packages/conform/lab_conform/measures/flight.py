@@ -2,9 +2,12 @@
 """Measures of packets alone: of any sender."""
 
 import numpy as np
+import polars as pl
 
-from lab_conform.view import Unmeasured, View
+from lab.tables.stored_trial import FLOW
+from lab_conform.view import Floats, Unmeasured, View
 
+LEAST_PROBES = 3  # of which two waits are known
 GAP_RTTS = 0.9  # a flight ends where so long nothing comes, or where the first ACK's data may
 
 
@@ -18,25 +21,26 @@ def first_flight_bytes(view: View) -> float:
     return float(view.data.len_bytes[: len(_first_flight(view))].sum())
 
 
-def flight_after_pause_pkts(view: View, pause_s: float = 0.5) -> float:
-    """Return the segments of the flight that follows the first pause of such a length."""
-    begin = _after_pause(view, pause_s)
+def flight_after_pause_pkts(view: View, pause_s: float = 0.5, skip_rtts: float = 0.0) -> float:
+    """Return the segments of the flight that follows the first pause of such a length, or some round trips later."""
     t_s = view.data.t_s
-    return float(np.sum((t_s >= t_s[begin]) & (t_s < t_s[begin] + GAP_RTTS * view.rtt_s)))
+    begin_s = t_s[_after_pause(view, pause_s)] + skip_rtts * view.rtt_s
+    return float(np.sum((t_s >= begin_s) & (t_s < begin_s + GAP_RTTS * view.rtt_s)))
 
 
-def duplicate_acks_before_repeat(view: View, event: int = 0) -> float:
-    """Return the duplicate ACKs that the sender can have got when it first repeats the lost segment."""
-    lost = _lost(view, event)
-    acks = view.client_acks
-    repeat_s = _repeat_s(view, lost) - view.rtt_s
-    duplicates = (acks.ack_bytes == lost) & (acks.t_s <= repeat_s + 1e-4)
-    return float(max(np.sum(duplicates) - 1, 0))
+def least_probe_backoff(view: View, event: int = 0) -> float:
+    """Return the least factor between the waits of two probes in a row, while an event loses each ACK."""
+    return float(np.min(_probe_backoffs(view, event)))
+
+
+def most_probe_backoff(view: View, event: int = 0) -> float:
+    """Return the largest factor between the waits of two probes in a row, while an event loses each ACK."""
+    return float(np.max(_probe_backoffs(view, event)))
 
 
 def repair_rtts(view: View, event: int = 0) -> float:
     """Return the time from a segment's loss to its arrival, in round trips."""
-    return float((_repeat_s(view, _lost(view, event)) - view.events_s[event]) / view.rtt_s)
+    return float((_repeat_s(view, view.lost_bytes(event)) - view.events_s[event]) / view.rtt_s)
 
 
 def needless_repeats_pkts(view: View) -> float:
@@ -47,6 +51,18 @@ def needless_repeats_pkts(view: View) -> float:
 def most_repeat_share_pct(view: View) -> float:
     """Return the share of repeated segments in all that came."""
     return 100 * needless_repeats_pkts(view) / max(len(view.data.seq_bytes), 1)
+
+
+def _probe_backoffs(view: View, event: int) -> Floats:
+    """Return the factors; what comes a round trip and more behind any other packet is a probe, of one packet or two."""
+    begin_s, for_s = view.events_s[event], view.link.events[event].for_s or np.inf
+    came = pl.col("to_client") & (pl.col("flow") == FLOW) & pl.col("t_s").is_between(begin_s, begin_s + for_s)
+    t_s = view.trial.packets.filter(came)["t_s"].to_numpy()
+    probes_s = t_s[1:][np.diff(t_s) > view.rtt_s]
+    if len(probes_s) < LEAST_PROBES:
+        raise Unmeasured(f"{len(probes_s)} probes in a row are too few")
+    waits_s = np.diff(probes_s)
+    return waits_s[1:] / waits_s[:-1]
 
 
 def _first_flight(view: View) -> list[int]:
@@ -61,12 +77,6 @@ def _after_pause(view: View, pause_s: float) -> int:
     if not len(found):
         raise Unmeasured(f"the sender never paused for {pause_s:g} s")
     return int(found[0]) + 1
-
-
-def _lost(view: View, event: int) -> int:
-    if event >= len(view.dropped) or not view.dropped[event]:
-        raise Unmeasured(f"event {event} loses no packet")
-    return view.dropped[event][0]
 
 
 def _repeat_s(view: View, seq_bytes: int) -> float:

@@ -74,10 +74,17 @@ def timeouts(view: View) -> float:
     return float(sum(1 for _, state in view.states if state == "loss"))
 
 
+def duplicate_acks_before_repeat(view: View, event: int = 0) -> float:
+    """Return the duplicate ACKs that came to the sender up to its first repeat behind an event."""
+    repeats_s = view.repeats_s[view.repeats_s > view.events_s[event]]
+    if not len(repeats_s):
+        raise Unmeasured("the lost segment was never repeated")
+    return float(np.sum((view.una_bytes == view.lost_bytes(event)) & (view.t_s <= repeats_s[0])))
+
+
 def new_segments_on_duplicates(view: View, event: int = 0) -> float:
     """Return the new segments that the first two duplicate ACKs after a loss let out."""
-    lost = view.dropped[event][0]
-    rows = np.flatnonzero(view.una_bytes == lost)
+    rows = np.flatnonzero(view.una_bytes == view.lost_bytes(event))
     if len(rows) < 3:
         raise Unmeasured("fewer than three duplicate ACKs came")
     first = rows[0]  # each row is from before its ACK: the one that raised it to the lost segment had a lower una
@@ -190,6 +197,11 @@ def state_entries(view: View, state: str) -> float:
 def final_threshold(view: View) -> str:
     """Return whether the sender has a threshold at the end: `none` or `set`."""
     return "none" if np.isinf(view.ssthresh_pkts[-1]) else "set"
+
+
+def threshold_at_the_end(view: View) -> str:
+    """Return whether the threshold of the end is that before the first reduction: `same` or `other`."""
+    return "same" if view.ssthresh_pkts[-1] == view.ssthresh_pkts[_reduced(view, 1)] else "other"
 
 
 def growth_after_threshold_pkts(view: View, after_s: float) -> float:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import polars as pl
 import pytest
-from lab_conform.case import Case, chosen
+from lab_conform.case import Case, Check, chosen
 from lab_conform.command import Request, junit, run
 from lab_conform.events import Event, Link, When
 from lab_conform.measures import MEASURES
@@ -248,6 +248,13 @@ def test_an_exit_that_the_packets_contradict_passes_no_case_about_exits(
     changed.trial.meta, changed.trial.own_code = {**view.trial.meta, "applied": shapes}, code  # type: ignore[typeddict-item, assignment]
     changed.trial.exits = view.trial.exits.with_columns(t_s=pl.lit(0.6), ssthresh_pkts="cwnd_pkts")
     assert judged(case, "mine", changed).reason.startswith(outcome)
+
+
+def test_a_measure_without_a_value_fails_its_check_and_says_so(view: View) -> None:
+    check = {"measure": "goodput_share", "with": {"from_s": 1, "until_s": 1}, "least": 0, "because": "none"}
+    (case,) = chosen(None, "rfc9743/uses-the-link")
+    found = judged(case.model_copy(update={"checks": [Check.model_validate(check)]}), "cubic", view)
+    assert "goodput_share(from_s=1, until_s=1): no value with these parameters (float division by zero)" in found.reason
 
 
 def test_a_queue_takes_ten_times_as_long_at_a_tenth_of_the_rate(view: View) -> None:

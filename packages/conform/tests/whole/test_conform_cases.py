@@ -44,6 +44,11 @@ def event(**fields: object) -> dict[str, object]:
         (check(**{"with": {"number": 2}}), "parameters of reductions: none (not number)"),
         (check(measure="threshold_error_pkts"), "threshold_error_pkts with its parameter factor"),
         (check(measure="threshold_error_pkts", **{"with": {"factor": "half"}}), "whose factor is a number"),
+        (check(measure="window_pkts", **{"with": {"event": 1}}), "window_pkts with an event of the link's 1"),
+        (check(measure="window_pkts", **{"with": {"event": -1}}), "window_pkts with an event of the link's 1"),
+        (check(measure="threshold_pkts", **{"with": {"number": 0}}), "threshold_pkts whose number is 1 or more"),
+        (check(measure="mean_window_pkts", **{"with": {"from_s": -1}}), "mean_window_pkts whose from_s is 0 or more"),
+        (check(measure="repair_rtts") | {"link": {}}, "repair_rtts with an event of the link's 0, counted from 0"),
         (check(least=None), "a check with least or most, or with equals"),
         (check(equals="none"), "a check with least or most, or with equals"),
         ({"checks": []}, "at least 1"),
@@ -106,7 +111,7 @@ def test_each_mutant_names_a_case_and_the_text_that_it_changes() -> None:
         assert (FOLDER / f"{mutant['case']}.yml").is_file(), mutant["name"]
         texts = [file.read_text() for file in files.get(mutant["of"], [])]
         assert not texts or any(mutant.get("old", "") in text for text in texts), mutant["name"]
-        assert mutant.get("params") or mutant["old"] != mutant["new"]
+        assert mutant.get("params") or mutant.get("sysctls") or mutant["old"] != mutant["new"]
 
 
 @pytest.mark.parametrize(
