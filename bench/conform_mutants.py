@@ -72,6 +72,7 @@ class Mutant(Strict):
     old: str = ""
     new: str = ""
     params: dict[str, int] = {}
+    sysctls: dict[str, str] = {}
 
     @property
     def suite(self) -> str:
@@ -82,17 +83,22 @@ class Mutant(Strict):
 def main(words: list[str]) -> None:
     """Run the mutants, and print each with the line that noticed it."""
     virtual = prepare(Recipe(), Console(stderr=True))
-    mutants = TypeAdapter(list[Mutant]).validate_python(read_yaml(FOLDER / "mutants.yml"))
-    chosen_ones = [each for each in mutants if not words or any(word in f"{each.case} {each.name}" for word in words)]
+    known = all_mutants()
+    chosen_ones = [each for each in known if not words or any(word in f"{each.case} {each.name}" for word in words)]
     if not chosen_ones:
         raise UserError(f"command line: words={' '.join(words)}: must be in the case or the name of a mutant")
     for begin in range(0, len(chosen_ones), AT_ONCE):
         some = chosen_ones[begin : begin + AT_ONCE]
-        for each, (original, mutated) in zip(some, _verdicts(some, virtual), strict=True):
+        for each, (original, mutated) in zip(some, verdicts_of(some, virtual), strict=True):
             found = noticed(original, mutated)
             state = "noticed" if found else f"NOT NOTICED (the sender as it is: {original.outcome})"
             print(f"{each.of}: {each.name}: {each.case}: {state}: {mutated.reason}", flush=True)
-            _keep({"case": each.case, "mutant": f"{each.of}: {each.name}", "noticed": found}, mutants)
+            _keep({"case": each.case, "mutant": f"{each.of}: {each.name}", "noticed": found}, known)
+
+
+def all_mutants() -> list[Mutant]:
+    """Return the mutants."""
+    return TypeAdapter(list[Mutant]).validate_python(read_yaml(FOLDER / "mutants.yml"))
 
 
 def noticed(original: Verdict, mutated: Verdict) -> bool:
@@ -131,7 +137,7 @@ def _figures(rows: list[Row], mutants: list[Mutant]) -> list[Figure]:
     return found
 
 
-def _verdicts(mutants: list[Mutant], virtual: Virtual) -> Iterator[tuple[Verdict, Verdict]]:
+def verdicts_of(mutants: list[Mutant], virtual: Virtual) -> Iterator[tuple[Verdict, Verdict]]:
     """Yield the verdict on the sender as it is and on the mutant; both come the same way."""
     cells = [(each, faulty) for each in mutants for faulty in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
@@ -153,12 +159,13 @@ def _as_known(own: Cca, known: Cca) -> Cca:
 
 
 def _with_params(known: Cca, mutant: Mutant, faulty: bool) -> Cca:
-    return known.model_copy(update={"params": mutant.params}) if faulty else known
+    changed = {"params": mutant.params, "sysctls": known.sysctls | mutant.sysctls}
+    return known.model_copy(update=changed) if faulty else known
 
 
 def _written(folder: Path, mutant: Mutant, virtual: Virtual, faulty: bool) -> Path | None:
-    """Write the sources of a mutant, or of its sender as it is, to a folder of its own; None where it is parameters."""
-    if mutant.params:
+    """Write the sources of a mutant, or of its sender as it is, to a folder of its own; None where it is settings."""
+    if mutant.params or mutant.sysctls:
         return None
     number = hashlib.sha256(f"{mutant.old} {mutant.new}".encode()).hexdigest()[:4] if faulty else "same"
     place = folder / f"{mutant.of[:9]}_{number}"

@@ -75,6 +75,11 @@ class Attempt:
         return {**self.subject.cca.params, **self.case.params}
 
     @property
+    def sysctls(self) -> dict[str, str]:
+        """Return the settings of the kernel: the sender's, and above them those of the case."""
+        return self.subject.cca.sysctls | self.case.sysctls
+
+    @property
     def scenario(self) -> dict[str, Any]:
         """Return the fields of a scenario that the case has."""
         case = self.case
@@ -84,7 +89,7 @@ class Attempt:
     def key(self) -> dict[str, Any]:
         """Return what makes its trial another than that of another case."""
         case, cca = self.case, self.subject.cca
-        own = {"sysctls": case.sysctls, "sender": cca.name, "params": self.params, "digest": cca.module_digest}
+        own = {"sysctls": self.sysctls, "sender": cca.name, "params": self.params, "digest": cca.module_digest}
         return {"profile": profile(case, self.spans), **self.scenario, **own}
 
 
@@ -171,7 +176,7 @@ def experiment_of(name: str, attempt: Attempt) -> Experiment:
         **attempt.scenario,
     }
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
-    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": attempt.params})
+    with_settings = cca.model_copy(update={"sysctls": attempt.sysctls, "params": attempt.params})
     senders = (known_senders([case.rival]) if case.rival else {}) | {cca.name: cca}
     experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders=senders)
     return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")

@@ -13,7 +13,7 @@ from lab.schema.load import Strict, parse, read_yaml
 from lab_conform.case import Case, Document
 
 # What a sender that senders.yml does not name follows and offers, by its transport; another one is a stack of a user's.
-OFFERED: dict[str, tuple[list[str], list[str]]] = {"tcp": (["tcp"], ["kernel"]), "quic": ([], ["quic"])}
+OFFERED: dict[str, tuple[list[str], list[str]]] = {"tcp": (["tcp"], ["kernel"]), "quic": (["over-quic"], ["quic"])}
 FILE = Path(__file__).parent / "senders.yml"
 
 
@@ -57,8 +57,10 @@ def subject(cca: Cca, cases: list[Case]) -> Subject:
     """Return a sender with what it states; a user's own follows what the cases are about."""
     if cca.module_digest is not None and cca.transport == "tcp":
         offers = ["kernel", *(["bins"] if cca.slow_start_exit == "search" else [])]
-        return Subject(cca, frozenset(each.source.document for each in cases), _flat(offers))
-    follows, offers = OFFERED.get(cca.transport, ([], ["packets" if cca.slow_start_exit == ESTIMATED else "stack"]))
+        about = frozenset(each.source.document for each in cases) - _flat(["over-quic"])
+        return Subject(cca, about, _flat(offers))
+    of_stack = ["packets" if cca.slow_start_exit == ESTIMATED else "stack"]
+    follows, offers = OFFERED.get(cca.transport, (["over-quic"], of_stack))
     stated = _stated().senders.get(cca.name, Stated(follows=follows, offers=offers))
     return Subject(cca, _flat(["any", *stated.follows]), _flat(stated.offers))
 

@@ -3,8 +3,8 @@
 
 The client acknowledges each datagram. The server's window grows by one datagram for each acknowledgement: control
 `stops` ends that at STOPS datagrams, any other at the first acknowledgement that skips some, where it halves the
-window; `mute` does so too, and names no lost packet, `bare` no state of recovery either. `ids` and `sizes` put the
-processor's cycle counter into the datagrams.
+window; `mute` does so too, and names no lost packet, `bare` no state of recovery either. `twenty` begins with 20.
+`ids` and `sizes` put the processor's cycle counter into the datagrams.
 """
 
 import ctypes
@@ -29,7 +29,8 @@ AGAIN_S = 1.0
 def serve(address: str, port: str, control: str, log: str | None = None) -> None:
     udp = bound(address, port)
     request, client = udp.recvfrom(100)
-    left, window, sent, acked, growing = -(-int(request.rstrip(b"\0")) // PACKET_BYTES), FIRST, 0, 0, True
+    left, window = -(-int(request.rstrip(b"\0")) // PACKET_BYTES), 2 * FIRST if control == "twenty" else FIRST
+    sent, acked, growing = 0, 0, True
     events = Path(log).open("w") if log else None  # noqa: SIM115 as long as the server
     write(events, {"qlog_version": "0.4", "qlog_format": "JSON-SEQ"})
     write(events, {"time": ms(), "name": "quic:packet_received", "data": {}})
