@@ -2,7 +2,6 @@
 """`lab conform`: from senders and cases to verdicts, files and a page."""
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import typer
 from lab_try.command import TryRequest, own_senders_of
+from lab_try.expected import require_writable
 from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import field_error
+from lab.base.plain_file import write_whole
 from lab.base.plain_text import escaped_lines
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
@@ -80,13 +81,13 @@ def answer(request: Request, console: Console) -> None:
 
 def run(request: Request, console: Console) -> list[Verdict]:
     """Return the verdicts of a request, with its files written."""
-    _require_writable(request.json, request.junit)
+    require_writable(request.json, request.junit)
     cases = chosen(request.suite, request.case)
     found = _verdicts(request, cases, console)
     if request.json:
-        _write(request.json, json.dumps([each.record for each in found], indent=1) + "\n")
+        write_whole(request.json, json.dumps([each.record for each in found], indent=1) + "\n")
     if request.junit:
-        _write(request.junit, junit(found))
+        write_whole(request.junit, junit(found))
     return found
 
 
@@ -104,20 +105,6 @@ def _verdicts(request: Request, cases: list[Case], console: Console) -> list[Ver
     subjects = [subject(cca, cases) for cca in senders.values()]
     pairs = [(case, each) for case in cases for each in subjects]
     return verdicts(pairs, Bench(virtual, request.workers, console))
-
-
-def _require_writable(*files: Path | None) -> None:
-    """Refuse a file that cannot be written, before any trial."""
-    for file in files:
-        if file and not os.access(file.parent, os.W_OK):
-            raise field_error("command line", "file", file, "in a folder that can be written")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise field_error("command line", "file", file, f"a file that can be written: {error.strerror}") from None
 
 
 def junit(found: Iterable[Verdict]) -> str:

@@ -27,18 +27,25 @@ class Expected:
     junit: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse files of no expectation, and those that cannot be written, before any trial.
-
-        A file is replaced: in place of a link or a device, such as /dev/stdout, the system would have a plain file.
-        """
+        """Refuse files of no expectation, and those that cannot be written, before any trial."""
         for name, file in (("json", self.json), ("junit", self.junit)):
-            if file and not (self.expectations and os.access(file.parent, os.W_OK)):
-                rule = "in a folder that can be written" if self.expectations else "used with --expect"
-                raise field_error(COMMAND_LINE, name, file, rule)
-            if file and (file.is_symlink() or (file.exists() and not file.is_file())):
-                raise field_error(COMMAND_LINE, name, file, "a plain file, no folder, link or device")
-        if self.json and self.json == self.junit:
-            raise field_error(COMMAND_LINE, "junit", self.junit, "another file than that of --json")
+            if file and not self.expectations:
+                raise field_error(COMMAND_LINE, name, file, "used with --expect")
+        require_writable(self.json, self.junit)
+
+
+def require_writable(json: Path | None, junit: Path | None) -> None:
+    """Refuse files of results that cannot be written.
+
+    A file is replaced: in place of a link or a device, such as /dev/stdout, the system would have a plain file.
+    """
+    for name, file in (("json", json), ("junit", junit)):
+        if file and not os.access(file.parent, os.W_OK):
+            raise field_error(COMMAND_LINE, name, file, "in a folder that can be written")
+        if file and (file.is_symlink() or (file.exists() and not file.is_file())):
+            raise field_error(COMMAND_LINE, name, file, "a plain file, no folder, link or device")
+    if json and json == junit:
+        raise field_error(COMMAND_LINE, "junit", junit, "another file than that of --json")
 
 
 def conclude(expected: Expected, subjects: Sequence[str], found: Sequence[LinkResult], console: Console) -> None:
