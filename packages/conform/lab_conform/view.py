@@ -133,6 +133,12 @@ class View:
             raise Unmeasured(f"event {event} loses no packet")
         return self.dropped[event][0]
 
+    def row(self, t_s: float) -> int:
+        """Return the row of the first ACK at a time or later; Unmeasured where none comes."""
+        if (row := self.after(t_s)) >= len(self.t_s):
+            raise Unmeasured(f"no ACK comes after {t_s:.3f} s")
+        return row
+
     def after(self, t_s: float) -> int:
         """Return the row of the first ACK at a time or later."""
         return int(np.searchsorted(self.t_s, t_s))

@@ -4,7 +4,7 @@
 import numpy as np
 
 from lab_conform.measures.recovery import _reduced
-from lab_conform.measures.window import opened_s
+from lab_conform.measures.window import added_per_rtt_pkts, opened_s
 from lab_conform.view import REDUCING, Floats, Unmeasured, View
 
 C, BETA = 0.4, 0.7
@@ -46,12 +46,7 @@ def plateau_over_k(view: View, number: int = 1, prior: float = 1.0) -> float:
 
 def friendly_share(view: View, number: int = 1, from_rtts: float = 2.0, rtts: float = 20.0) -> float:
     """Return the window's growth per round trip over that of W_est below the earlier window."""
-    begin_s = opened_s(view, number) + from_rtts * view.rtt_s
-    first, last = view.after(begin_s), view.after(begin_s + rtts * view.rtt_s)
-    if last >= len(view.t_s):
-        raise Unmeasured("the trial ends before that")
-    elapsed_rtts = (view.t_s[last] - view.t_s[first]) / (float(np.mean(view.srtt_ms[first:last])) / 1e3)
-    return float((view.cwnd_pkts[last] - view.cwnd_pkts[first]) / elapsed_rtts / ALPHA)
+    return added_per_rtt_pkts(view, number, from_rtts, rtts) / ALPHA
 
 
 def curvature(view: View, number: int = 1, begin_k: float = 0.0, end_k: float = 1.0) -> str:

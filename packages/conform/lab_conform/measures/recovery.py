@@ -99,10 +99,7 @@ def window_after_timeout_pkts(view: View) -> float:
 def growth_after_timeout(view: View, rtts: float) -> float:
     """Return by what factor the window grew in some round trips from the first ACK after a timeout on."""
     row = _after_timeout(view)
-    later = view.after(view.t_s[row] + rtts * view.rtt_s)
-    if later >= len(view.t_s):
-        raise Unmeasured("the trial ends before that")
-    return float(view.cwnd_pkts[later] / view.cwnd_pkts[row])
+    return float(view.cwnd_pkts[view.row(view.t_s[row] + rtts * view.rtt_s)] / view.cwnd_pkts[row])
 
 
 def window_over_threshold_after_timeout(view: View) -> float:
@@ -137,9 +134,7 @@ def most_backoff(view: View) -> float:
 def undone_window_ratio(view: View, event: int = 0, plus_rtts: float = 4.0) -> float:
     """Return the window some round trips after an event over that before it."""
     before = max(view.after(view.events_s[event]) - 1, 0)
-    after = view.after(view.events_s[event] + plus_rtts * view.rtt_s)
-    if after >= len(view.t_s):
-        raise Unmeasured("the trial ends before that")
+    after = view.row(view.events_s[event] + plus_rtts * view.rtt_s)
     return float(view.cwnd_pkts[after] / view.cwnd_pkts[before])
 
 
@@ -159,10 +154,7 @@ def _timeout_s(view: View) -> float:
 
 
 def _after_timeout(view: View) -> int:
-    row = view.after(_timeout_s(view))
-    if row >= len(view.t_s):
-        raise Unmeasured("no ACK comes after the timeout")
-    return row
+    return view.row(_timeout_s(view))
 
 
 def _timeouts_s(view: View) -> Floats:
@@ -211,7 +203,4 @@ def growth_after_threshold_pkts(view: View, after_s: float) -> float:
     if not len(over):
         raise Unmeasured("the window never comes to the threshold")
     begin = row + int(over[0])
-    end = view.after(view.t_s[begin] + after_s)
-    if end >= len(view.t_s):
-        raise Unmeasured("the trial ends before that")
-    return float(view.cwnd_pkts[end] - view.cwnd_pkts[begin])
+    return float(view.cwnd_pkts[view.row(view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])

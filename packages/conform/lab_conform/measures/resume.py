@@ -77,10 +77,7 @@ def _jump(view: View) -> int:
 
 
 def _row_after_jump(view: View, plus_rtts: float) -> int:
-    row = view.after(view.t_s[_jump(view)] + plus_rtts * view.rtt_s)
-    if row >= len(view.t_s):
-        raise Unmeasured("no ACK comes then")
-    return row
+    return view.row(view.t_s[_jump(view)] + plus_rtts * view.rtt_s)
 
 
 def _retreat(view: View) -> np.ndarray:

@@ -52,9 +52,7 @@ def most_round_growth(view: View, rounds: int, event: int = -1, skip: int = 0) -
 def added_per_rtt_pkts(view: View, number: int = 1, after_rtts: float = 2.0, rtts: float = 20.0) -> float:
     """Return the packets by which the window grows in a round trip, after a reduction of the threshold."""
     begin_s = opened_s(view, number) + after_rtts * view.rtt_s
-    first, last = view.after(begin_s), view.after(begin_s + rtts * view.rtt_s)
-    if last >= len(view.t_s):
-        raise Unmeasured("the trial ends before that")
+    first, last = view.after(begin_s), view.row(begin_s + rtts * view.rtt_s)
     mean_rtt_s = float(np.mean(view.srtt_ms[first:last])) / 1e3
     elapsed_rtts = (view.t_s[last] - view.t_s[first]) / mean_rtt_s
     return float((view.cwnd_pkts[last] - view.cwnd_pkts[first]) / elapsed_rtts)
@@ -70,17 +68,17 @@ def most_added_per_rtt(view: View, number: int = 1) -> float:
 
 def window_pkts(view: View, event: int, plus_rtts: float = 0.0) -> float:
     """Return the window so long after an event."""
-    return float(view.cwnd_pkts[_row(view, view.events_s[event] + plus_rtts * view.rtt_s)])
+    return float(view.cwnd_pkts[view.row(view.events_s[event] + plus_rtts * view.rtt_s)])
 
 
 def least_window_pkts(view: View, after_s: float = 0.0) -> float:
     """Return the smallest window from a time on."""
-    return float(np.min(view.cwnd_pkts[_row(view, after_s) :]))
+    return float(np.min(view.cwnd_pkts[view.row(after_s) :]))
 
 
 def most_window_pkts(view: View, after_s: float = 0.0) -> float:
     """Return the largest window from a time on."""
-    return float(np.max(view.cwnd_pkts[_row(view, after_s) :]))
+    return float(np.max(view.cwnd_pkts[view.row(after_s) :]))
 
 
 def most_flight_over_window_pkts(view: View) -> float:
@@ -98,13 +96,13 @@ def most_flight_over_receive_window_bytes(view: View) -> float:
 
 def mean_window_pkts(view: View, from_s: float = 0.0) -> float:
     """Return the mean window over the ACKs from a time on."""
-    return float(np.mean(view.cwnd_pkts[_row(view, from_s) :]))
+    return float(np.mean(view.cwnd_pkts[view.row(from_s) :]))
 
 
 def growth_after_exit_pkts(view: View, after_s: float) -> float:
     """Return by how much the window grew in a time, from the end of slow start."""
-    begin = _row(view, _at_exit(view, "t_s"))
-    return float(view.cwnd_pkts[_row(view, view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])
+    begin = view.row(_at_exit(view, "t_s"))
+    return float(view.cwnd_pkts[view.row(view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])
 
 
 def growth_after_pause_pkts(view: View, pause_s: float, rtts: float) -> float:
@@ -113,7 +111,7 @@ def growth_after_pause_pkts(view: View, pause_s: float, rtts: float) -> float:
     if not len(found):
         raise Unmeasured(f"the sender never paused for {pause_s:g} s")
     begin = int(found[0]) + 1
-    return float(view.cwnd_pkts[_row(view, view.t_s[begin] + rtts * view.rtt_s)] - view.cwnd_pkts[begin])
+    return float(view.cwnd_pkts[view.row(view.t_s[begin] + rtts * view.rtt_s)] - view.cwnd_pkts[begin])
 
 
 def exit_cause(view: View) -> str:
@@ -191,13 +189,6 @@ def _rounds(view: View, begin: int, count: int, *, of_window: bool = False) -> l
             raise Unmeasured(f"the trial ends before round {count - 1}")
         found.append(found[-1] + max(int(later[0]), 1))
     return found
-
-
-def _row(view: View, t_s: float) -> int:
-    row = view.after(t_s)
-    if row >= len(view.t_s):
-        raise Unmeasured(f"no ACK comes after {t_s:.3f} s")
-    return row
 
 
 def exit_window_over_round(view: View, event: int, round: int) -> float:  # noqa: A002 (the word of the texts)

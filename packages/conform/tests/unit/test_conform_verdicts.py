@@ -289,6 +289,9 @@ def test_a_known_sender_is_no_folder_of_its_name(tmp_path: Path, monkeypatch: py
     assert Request("cubic,mine,reno,./cubic,a.c").own == ["mine", "./cubic", "a.c"]
 
 
-def test_a_file_in_no_folder_is_refused_before_any_trial(tmp_path: Path) -> None:
-    request = Request("cubic", json=tmp_path / "nosuch" / "x.json")
-    assert "x.json: must be in a folder that can be written" in error_of(run, request, Console())
+@pytest.mark.parametrize(
+    ("name", "rule"), [("nosuch/x.json", "in a folder that can be written"), (".", "a plain file")]
+)
+def test_a_file_that_cannot_be_written_is_refused_before_any_trial(tmp_path: Path, name: str, rule: str) -> None:
+    request = Request("cubic", json=tmp_path / name)
+    assert f"json={request.json}: must be {rule}" in error_of(run, request, Console())
