@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lab.base.console import PlainConsole
-from lab.base.errors import COMMAND_LINE
 
 if TYPE_CHECKING:
     from lab.kernel.build import Kernel
@@ -36,16 +35,16 @@ def list_() -> None:
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab senders list`).")]) -> None:
+def show(name: Annotated[str, typer.Argument(help="A sender (`lab senders list`), or FILE.yml:CONTROL.")]) -> None:
     """Show a sender and its parameters as the kernel has them.
 
     Example: `lab senders show hystartpp`
     """
     from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe
-    from lab.schema.cca import load_cca
+    from lab.senders.named import sender
 
-    cca = load_cca(name, COMMAND_LINE, "name")
+    cca = sender(name, "name")
     backend = prepare(Recipe(), console)
     described = _lines(cca, backend.kernel, backend.world.root)
     console.print("\n".join(described), soft_wrap=True, markup=False)

@@ -20,6 +20,7 @@ from lab.schema.cca import Cca
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import Trial
 from tests.brief import error_of
+from tests.command import lab_ok
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import deep, lossy
 
@@ -109,6 +110,12 @@ def test_the_same_trial_is_the_same_byte_for_byte_qlog_included(bench: Bench, tm
     assert "server.qlog.zst" in sums[0]
     assert sums[0] == sums[1]
     assert "not repeatable" not in experiment.ccas[cca.name].label
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_control_of_a_stack_is_shown_as_any_sender(tmp_path: Path) -> None:
+    shown = lab_ok(tmp_path / "results", "senders", "show", f"{written(tmp_path)}:halves")
+    assert "none: a control of tiny 1, over UDP" in shown.stdout
 
 
 BAD = "python3 ends.py bad"
