@@ -8,6 +8,7 @@ import typer
 
 from lab.commands.cli_options import SELDOM, Budget, Jobs, NoPcap, Verbose, console, resumed_command, run_options
 from lab.commands.known import require_links, require_senders
+from lab.kernel.versions import DEBIAN, DEFAULT, LARGE_SOCKETS
 
 
 def try_(
@@ -58,9 +59,9 @@ def try_(
         str,
         typer.Option(
             rich_help_panel=SELDOM,
-            help="Kernel of your module: 6.12, or large-sockets, where its state may have 768 bytes.",
+            help=f"Kernel of your module: {', '.join(DEBIAN)}, or {LARGE_SOCKETS}, where its state may have 768 bytes.",
         ),
-    ] = "6.12",
+    ] = DEFAULT,
     expect: Annotated[
         list[str] | None, typer.Option(help='Such as "geo: chokepoint >= cubic"; else status 1. May be repeated.')
     ] = None,

@@ -21,7 +21,7 @@ from lab.commands.compare import CompareOptions, compare, fetched
 from lab.commands.prepare import build, built, prepare, refuse
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.kernel.recipe import Recipe
-from lab.kernel.versions import DEFAULT, LARGE_SOCKETS, VERSIONS
+from lab.kernel.versions import DEFAULT, VERSIONS
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
@@ -147,8 +147,8 @@ def _compare(
 
 
 def _require_kernel(kernel: str, backend: str) -> None:
-    if kernel not in (DEFAULT, LARGE_SOCKETS):
-        raise field_error(COMMAND_LINE, "kernel", kernel, f"{DEFAULT} or {LARGE_SOCKETS}")
+    if kernel not in VERSIONS:
+        raise field_error(COMMAND_LINE, "kernel", kernel, f"one of {', '.join(VERSIONS)}")
     if kernel != DEFAULT and backend != "virtual":
         raise field_error(COMMAND_LINE, "kernel", kernel, f"{DEFAULT} with --backend {backend}")
 

@@ -89,6 +89,7 @@ def test_ctrl_c_leaves_nothing_and_names_the_command_that_goes_on(tmp_path: Path
     [
         (("--param", "gain=3"), "command line: param=gain: must be a parameter of the module: none"),
         (("--backend", "host"), "command line: backend=host: must be virtual or vm"),
+        (("--kernel", "5.0"), "command line: kernel=5.0: must be one of 6.1, 6.12, 7.2, 7.3, large-sockets"),
         (("--against", "nobody"), "command line: against=nobody: must be a known sender of lab/cca.yml"),
         (("--links", "nowhere"), "command line: links=nowhere: must be a kind of link or a profile"),
     ],
