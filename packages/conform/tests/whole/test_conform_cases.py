@@ -44,8 +44,14 @@ def event(**fields: object) -> dict[str, object]:
         (check(**{"with": {"number": 2}}), "parameters of reductions: none (not number)"),
         (check(measure="threshold_error_pkts"), "threshold_error_pkts with its parameter factor"),
         (check(measure="threshold_error_pkts", **{"with": {"factor": "half"}}), "whose factor is a number"),
-        (check(measure="window_pkts", **{"with": {"event": 1}}), "window_pkts with an event of the link's 1"),
-        (check(measure="window_pkts", **{"with": {"event": -1}}), "window_pkts with an event of the link's 1"),
+        (
+            check(measure="undone_window_ratio", **{"with": {"event": 1}}),
+            "undone_window_ratio with an event of the link's 1",
+        ),
+        (
+            check(measure="undone_window_ratio", **{"with": {"event": -1}}),
+            "undone_window_ratio with an event of the link's 1",
+        ),
         (check(measure="threshold_pkts", **{"with": {"number": 0}}), "threshold_pkts whose number is 1 or more"),
         (check(measure="mean_window_pkts", **{"with": {"from_s": -1}}), "mean_window_pkts whose from_s is 0 or more"),
         (check(measure="repair_rtts") | {"link": {}}, "repair_rtts with an event of the link's 0, counted from 0"),
