@@ -150,6 +150,10 @@ def test_events_lie_over_the_base_value_and_the_later_one_above() -> None:
         ("reno_ngtcp2", "c4/alone", None),
         ("cubic_quic", "rfc9743/shares-with-reno", "cubic_quic does not offer rival"),
         ("bbr_quic", "bbr/startup-stays-when-app-limited", None),
+        ("cubic", "rfc9002/initial-window", "cubic does not state that it follows rfc9002"),
+        ("reno_quic", "rfc9002/slow-start", None),
+        ("bbr3_quic", "rfc9002/pto-backoff", None),
+        ("bbr3_quic", "rfc9002/underutilised", "bbr3_quic follows draft-ietf-ccwg-bbr, which has another rule here"),
         ("careful_resume", "rfc9959/paced", None),
         ("careful_resume", "rfc9406/jitter", "careful_resume does not state that it follows rfc9406"),
     ],
@@ -168,6 +172,12 @@ def test_a_case_that_needs_what_a_sender_does_not_offer_does_not_apply() -> None
     found = chosen(None, "search/bin-length")
     own = load_senders()["cubic"].model_copy(update={"module_digest": "0123"})
     assert subject(own, found).why_not(found[0]) == "cubic does not offer bins"
+
+
+def test_a_module_of_ones_own_follows_all_texts_but_that_of_quic() -> None:
+    own = load_senders()["cubic"].model_copy(update={"module_digest": "0123"})
+    cases = chosen("rfc9002", None) + chosen("rfc8985", None)
+    assert {each.suite for each in cases if subject(own, cases).why_not(each) is None} == {"rfc8985"}
 
 
 def test_the_limit_of_an_ack_is_no_rule_for_a_module_that_paces() -> None:
