@@ -37,6 +37,12 @@ def window_after_jump_pkts(view: View, plus_rtts: float) -> float:
     return float(view.cwnd_pkts[_row_after_jump(view, plus_rtts)])
 
 
+def window_over_flight_pkts(view: View, plus_rtts: float) -> float:
+    """Return the window so long after the jump, less what is in flight then."""
+    row = _row_after_jump(view, plus_rtts)
+    return float(view.cwnd_pkts[row] - (view.nxt_bytes[row] - view.una_bytes[row]) / view.mss_bytes)
+
+
 def growth_after_jump(view: View, from_rtts: float, to_rtts: float) -> float:
     """Return by what factor the window grew between two times after the jump."""
     return window_after_jump_pkts(view, to_rtts) / window_after_jump_pkts(view, from_rtts)

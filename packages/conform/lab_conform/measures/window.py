@@ -9,6 +9,11 @@ from lab_conform.view import Unmeasured, View
 MOST_ROUNDS = 100
 
 
+def initial_window_pkts(view: View) -> float:
+    """Return the window before the first ACK of data."""
+    return float(view.cwnd_pkts[_first_data_ack(view)])
+
+
 def growth_per_ack_pkts(view: View) -> float:
     """Return the most that one ACK of slow start added to the window."""
     rows = _slow_start(view)
@@ -59,6 +64,11 @@ def most_added_per_rtt(view: View, number: int = 1) -> float:
     later = np.searchsorted(view.t_s, view.t_s[begin:] + view.rtt_s)
     kept = later < len(view.t_s)
     return float(np.max(view.cwnd_pkts[later[kept]] / view.cwnd_pkts[begin:][kept]))
+
+
+def window_pkts(view: View, event: int, plus_rtts: float = 0.0) -> float:
+    """Return the window so long after an event."""
+    return float(view.cwnd_pkts[view.row(view.events_s[event] + plus_rtts * view.rtt_s)])
 
 
 def least_window_pkts(view: View, after_s: float = 0.0) -> float:

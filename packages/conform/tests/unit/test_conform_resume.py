@@ -63,6 +63,7 @@ RETREAT = [150, 40, 30, 30, 30, 30]
         ("acked_at_jump_pkts", {}, 10),
         ("sent_after_jump_share", {"rtts": 0.5}, 0.5),
         ("window_after_jump_pkts", {"plus_rtts": 1.0}, 150),
+        ("window_over_flight_pkts", {"plus_rtts": 1.0}, 50),
         ("growth_after_jump", {"from_rtts": 1.0, "to_rtts": 1.1}, 1),
         ("growth_in_retreat_pkts", {}, 0),
         ("threshold_above_pkts", {"factor": 0.5}, 30 - 75),

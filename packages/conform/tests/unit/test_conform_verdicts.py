@@ -37,7 +37,13 @@ def view(trial: Trial) -> View:
 
 
 def test_the_first_flight_of_linux_is_ten_segments(view: View) -> None:
-    assert MEASURES["first_flight_pkts"](view) == 10
+    assert MEASURES["first_flight_pkts"](view) == MEASURES["initial_window_pkts"](view) == 10
+
+
+def test_the_window_is_that_some_round_trips_behind_an_event(view: View) -> None:
+    at_event = View(view.link, view.duration_s, view.trial, (reached_s(When(cwnd_pkts=20), view, 0.0),))
+    windows = [MEASURES["window_pkts"](at_event, event=0, plus_rtts=rtts) for rtts in (0.0, 0.99)]
+    assert windows == [19, 20]
 
 
 def test_a_state_is_reached_at_the_ack_that_leads_to_it(view: View) -> None:
