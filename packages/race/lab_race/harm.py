@@ -21,7 +21,7 @@ COLUMNS = {
     "rival": Column(pl.String, "the other sender on the link; null: alone"),
     "lead_s": Column(pl.Float64, "how much earlier than the rival's it began; negative: later"),
     "trial": Column(pl.Int64, "number of the draw"),
-    "throughput_mbps": Column(pl.Float64, "goodput, over as long as the shorter of this download and the one alone"),
+    "throughput_mbps": Column(pl.Float64, "goodput, over as long as the shorter of this download and the one alone; null: no time"),
     **{
         f"time_{size}mb_s": Column(pl.Float64, f"until {size} MB were acknowledged; null: not within the trial")
         for size in SIZES_MB
@@ -69,8 +69,8 @@ def _measured(flow: Flow, alone: Flow | None) -> dict[str, object]:
     }
 
 
-def _of_more(beside: float, alone: float) -> float | None:
-    return (alone - beside) / alone if alone else None
+def _of_more(beside: float | None, alone: float | None) -> float | None:
+    return (alone - beside) / alone if alone and beside is not None else None
 
 
 def _of_less(beside: float | None, alone: float | None) -> float | None:
