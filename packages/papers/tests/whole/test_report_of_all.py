@@ -233,8 +233,21 @@ def test_each_valid_trial_with_a_rival_has_a_row_per_flow_and_their_ratios(tmp_p
     own = Run(run).trials[0].acks
     una = own["snd_una_bytes"].to_list()
     assert table["rtt_ms"][0] == pytest.approx(own["srtt_ms"].mean())
-    assert table["startup_mbps"][0] == pytest.approx((max(una) - min(una)) * 8 / 1e7)
+    ends_s = Run(run).trials[0].meta["flows"][0]["end_s"]
+    assert ends_s < 10
+    assert table["startup_mbps"][0] == pytest.approx((max(una) - min(una)) * 8e-6 / ends_s)
     assert table["startup_mbps"][1] is None
+
+
+def test_a_rival_that_had_no_time_has_no_rate_and_its_trial_no_fairness(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("cubic",), latest=True)
+    file = run / "trials" / "cubic-001" / "trial.json"
+    meta = json.loads(file.read_text())
+    late = meta["flows"][0] | {"flow": 2, "seconds": 0.0, "bytes": 0, "throughput_mbps": 0.0}
+    rewrite(file, meta | {"flows": [*meta["flows"], late]})
+    change(run, scenario={"rival": "cubic"})
+    table = flows(stored(tmp_path)[0][0])
+    assert table.select("throughput_mbps", "jain", "throughput_ratio").row(1) == (None, None, None)
 
 
 def test_memory_stands_next_to_the_published_value_and_is_a_dash_without_a_kernel(
