@@ -21,7 +21,9 @@ COLUMNS = {
     "rival": Column(pl.String, "the other sender on the link; null: alone"),
     "lead_s": Column(pl.Float64, "how much earlier than the rival's it began; negative: later"),
     "trial": Column(pl.Int64, "number of the draw"),
-    "throughput_mbps": Column(pl.Float64, "goodput, over as long as the shorter of this download and the one alone; null: no time"),
+    "throughput_mbps": Column(
+        pl.Float64, "goodput, over as long as the shorter of this download and the one alone; null: no time"
+    ),
     **{
         f"time_{size}mb_s": Column(pl.Float64, f"until {size} MB were acknowledged; null: not within the trial")
         for size in SIZES_MB

@@ -58,7 +58,7 @@ class Measured:
             found = self._of("versions", which).rename({"cause": "exit_cause"}, strict=False)
         else:
             rule = truth or rule_of(self.stored.run.scenario)
-            found = distinct(self.stored.judged.outcomes).filter("valid", cca=cca, heuristic=rule).drop("min_rtt_ms")
+            found = distinct(self.stored.judged.outcomes).filter(cca=cca, heuristic=rule).drop("min_rtt_ms")
         return found.join(self._trials(cca), on="trial", how="left", maintain_order="left") if found.height else found
 
     def _trials(self, cca: str) -> pl.DataFrame:
