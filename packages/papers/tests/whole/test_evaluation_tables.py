@@ -102,6 +102,7 @@ def test_senders_are_compared_over_the_trials_that_both_have(stored: Stored) -> 
     assert len(by_key) == 3 * len(senders.METRICS)
     found = by_key["throughput_mbps", "search", "bbr"]
     assert (found["pairs"], found["difference"], found["median_difference"]) == (1, 0.0, 0.0)
+    assert found["effect"] == 0.5  # of all values: 6 and 7 against 6
     found = by_key["retransmits_pkts", "search", "cubic"]
     own, other = (table.filter(cca=cca)["retransmits_pkts"].to_list() for cca in ("search", "cubic"))
     assert found["pairs"] == TRIALS
