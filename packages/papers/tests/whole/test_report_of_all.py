@@ -183,13 +183,16 @@ def test_the_page_of_the_rules_has_the_scores_and_the_constants(tmp_path: Path) 
 
 
 def flow(number: int, trial: int, mbps: float, **changes: object) -> dict[str, object]:
-    row = dict.fromkeys(SCHEMA) | {"pairing": "a against b", "trial": trial, "flow": number, "cca": "ab"[number - 1]}
-    return row | {"throughput_mbps": mbps, "rtt_ms": 600.0, "retransmits_pkts": 12, "jain": 0.9} | changes
+    row = dict.fromkeys(SCHEMA) | {"scenario": "compete", "pairing": "a against b", "trial": trial, "flow": number}
+    of_sender = {"cca": "ab"[number - 1], "throughput_mbps": mbps, "rtt_ms": 600.0, "retransmits_pkts": 12, "jain": 0.9}
+    return row | of_sender | changes
 
 
 def test_competing_flows_are_means_with_their_spread_over_trials() -> None:
     rows = [flow(1, 1, 2.0), flow(2, 1, 7.0), flow(1, 2, 4.0), flow(2, 2, 7.0)]
-    table = competing_table(pl.DataFrame(rows, schema=SCHEMA))
+    others = [{**row, "scenario": name, "throughput_mbps": 99.0} for row in rows for name in ("race-wired", "later")]
+    lists = [["pending", "compete", "later"], ["pending"]]
+    table = competing_table(pl.DataFrame([*others, *rows], schema=SCHEMA), lists)
     (group,) = table.groups
     assert group.label == "a against b"
     assert group.rows[0].cells == ("1: a", "2", "3.0 (1.4)", "600 (0)", "12 (0)", "0.90 (0.00)")
@@ -197,7 +200,7 @@ def test_competing_flows_are_means_with_their_spread_over_trials() -> None:
 
 
 def test_one_trial_has_no_spread() -> None:
-    (group,) = competing_table(pl.DataFrame([flow(1, 1, 2.0)], schema=SCHEMA)).groups
+    (group,) = competing_table(pl.DataFrame([flow(1, 1, 2.0)], schema=SCHEMA), [["compete"]]).groups
     assert group.rows[0].cells[1:3] == ("1", "2.0")
 
 
