@@ -58,7 +58,7 @@ def _rows(pairing: Pairing, trials: Trials, alone: Trials) -> Iterator[dict[str,
 def _measured(flow: Flow, alone: Flow | None) -> dict[str, object]:
     seconds = min(flow.seconds, alone.seconds) if alone else flow.seconds
     rate_mbps = flow.rate_mbps(seconds)
-    harms = {f"harm_{size}mb": _of_less(flow.whole_s[size], alone.whole_s[size]) for size in SIZES_MB if alone}
+    harms = {f"harm_{size}mb": _lost(alone.whole_s[size], flow.whole_s[size]) for size in SIZES_MB if alone}
     return {
         "sender": flow.sender,
         "throughput_mbps": rate_mbps,
@@ -66,14 +66,11 @@ def _measured(flow: Flow, alone: Flow | None) -> dict[str, object]:
         "retransmits_pkts": flow.retransmits_pkts,
         "exit_s": flow.exit_s,
         "exit_cause": flow.exit_cause,
-        "harm_throughput": _of_more(rate_mbps, alone.rate_mbps(seconds)) if alone else None,
+        "harm_throughput": _lost(rate_mbps, alone.rate_mbps(seconds)) if alone else None,
         **harms,
     }
 
 
-def _of_more(beside: float | None, alone: float | None) -> float | None:
-    return (alone - beside) / alone if alone and beside is not None else None
-
-
-def _of_less(beside: float | None, alone: float | None) -> float | None:
-    return (beside - alone) / beside if beside and alone else None
+def _lost(less: float | None, more: float | None) -> float | None:
+    """Return by which share the first falls short of the second; negative where it is larger, null where one is."""
+    return (more - less) / more if more and less is not None else None

@@ -69,7 +69,10 @@ def figure(runs: Sequence[tuple[str, pl.DataFrame, Sequence[Sender], dict[str, f
 
 def draw(runs: Sequence[Stored]) -> Drawing:
     """Draw the figure of several links."""
-    tables = [(stored.link, times(stored), _senders(stored), _exits_s(stored)) for stored in in_order(runs)]
+    tables = [
+        (stored.link, times(stored), [*map(Sender.from_stanza, stored.ccas)], _exits_s(stored))
+        for stored in in_order(runs)
+    ]
     what = (
         "Mean time to download an object, by its size (band: standard error). Level lines: each sender's mean exit "
         f"from slow start. Drawn where at least {100 * LEAST_SHARE:.0f} % of the trials had the object."
@@ -93,10 +96,6 @@ def _line(axis: Axes, table: pl.DataFrame, sender: Sender, exit_s: float | None)
     )
     if exit_s is not None:
         axis.axhline(exit_s, lw=0.9, **look)
-
-
-def _senders(stored: Stored) -> list[Sender]:
-    return [Sender.from_stanza(stanza) for stanza in stored.ccas]
 
 
 def _exits_s(stored: Stored) -> dict[str, float]:
