@@ -38,9 +38,10 @@ from lab_papers.index.notebook_tables import competing_table
 
 page = Artefacts.into(out_dir)
 flows = evaluation(Path(results_dir), "flows")
+table = None if flows is None else competing_table(flows, scenarios.values())
 source = "slides, TCP over satellite: throughput, RTT, retransmissions, fairness"
 display(
-    page.pending("competing-flows", source, "no scenario with competing flows has been evaluated")
-    if flows is None or flows.is_empty()
-    else page.table(source, competing_table(flows))
+    page.table(source, table)
+    if table and table.groups
+    else page.pending("competing-flows", source, "no scenario with competing flows has been evaluated")
 )

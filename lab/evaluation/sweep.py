@@ -12,6 +12,7 @@ from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.base.stats import AtLeast, bootstrap, mean_sd, share_pct, wilson_pct
 from lab.evaluation.compare.measures import BY_NAME, Measure, values
+from lab.judge.copies import copied
 from lab.judge.stored import Stored
 from lab.runs.run_folder import dated_folder
 from lab.tables.csv_text import to_csv
@@ -30,20 +31,21 @@ def table_of(points: Sequence[tuple[Mapping[str, str], Stored]]) -> pl.DataFrame
 
 
 def _rows(texts: Mapping[str, str], stored: Stored) -> list[Row]:
-    run = f"{stored.name}/{stored.run.path.resolve().name}"
+    run, same = f"{stored.name}/{stored.run.path.resolve().name}", copied(stored.judged.trials)
     return [
-        {**texts, "run": run, "cca": cca, "measure": name, **_estimate(BY_NAME[name], of_trials)}
+        {**texts, "run": run, "cca": cca, "measure": name, **_estimate(BY_NAME[name], of_trials, copies=cca in same)}
         for name, by_sender in values(stored).items()
         for cca, of_trials in by_sender.items()
     ]
 
 
-def _estimate(measure: Measure, of_trials: Sequence[float | None]) -> Row:
+def _estimate(measure: Measure, of_trials: Sequence[float | None], *, copies: bool) -> Row:
     """Return mean and interval: Wilson's of a share, else resampled; null of none. Some values may be lower bounds."""
     known = [value for value in of_trials if value is not None]
     bounds = sum(isinstance(value, AtLeast) for value in known)
     if measure.binary:
-        mean, (low, high) = share_pct(round(sum(known)), len(known)), wilson_pct(round(sum(known)), len(known))
+        hits, trials = round(sum(known)), len(known)
+        mean, (low, high) = share_pct(hits, trials), wilson_pct(hits, 0 if copies else trials)
     else:
         mean, (low, high) = mean_sd(known)[0], bootstrap(known)
     return {"n": len(known), "mean": mean, "lo": low, "hi": high, BOUNDS: bounds}

@@ -9,7 +9,8 @@ each trial are known: a stack's log may name none exactly where it lost some. Ti
 those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -45,16 +46,17 @@ def _row(outcomes: pl.DataFrame, cca: str, heuristic: str) -> Row:
     counted, valid = distinct(trials), int(trials["valid"].sum())
     counts: Row = {"cca": cca, "heuristic": heuristic, "trials": trials.height, "valid": valid}
     happened = {f"{event}_trials": counted.height - counted[f"{event}_s"].null_count() for event in EVENTS}
-    shares = _shares(counted, copies=counted.height < valid)
-    return {**counts, "distinct": counted.height, **shares, **_means(counted), **happened}
+    by_class = shares(counted["exit_class"], copies=counted.height < valid)
+    return {**counts, "distinct": counted.height, **by_class, **_means(counted), **happened}
 
 
-def _shares(counted: pl.DataFrame, *, copies: bool) -> Row:
-    classes = counted["exit_class"].drop_nulls()
-    shares: dict[str, Cell] = {"judged": classes.len()}
+def shares(classes: Iterable[str | None], *, copies: bool = False, prefix: str = "") -> dict[str, Cell]:
+    """Return how many exits were judged, and the share of each class with its interval; copies have none."""
+    counts = Counter(filter(None, classes))
+    row: dict[str, Cell] = {f"{prefix}judged": counts.total()}
     for name in CLASSES:
-        shares |= share_row(name, int((classes == name).sum()), classes.len(), copies=copies)
-    return shares
+        row |= share_row(f"{prefix}{name}", counts[name], counts.total(), copies=copies)
+    return row
 
 
 def _means(counted: pl.DataFrame) -> Row:

@@ -99,9 +99,7 @@ def _cells(cost: Cost) -> tuple[str, ...]:
 
 
 def _signed(difference: Paired) -> str:
-    """Format a mean difference with its interval."""
-    if difference.difference is None:
-        return number(None, 0)
-    if difference.lo is None or difference.hi is None:
-        return f"{difference.difference:+,.0f}"
-    return f"{difference.difference:+,.0f} [{difference.lo:+,.0f} to {difference.hi:+,.0f}]"
+    """Format a mean difference with its interval; what rounds to nothing is +0."""
+    known = [each for each in (difference.difference, difference.lo, difference.hi) if each is not None]
+    mean, *bounds = [f"{round(each) + 0.0:+,.0f}" for each in known] or [number(None, 0)]
+    return f"{mean} [{' to '.join(bounds)}]" if bounds else mean

@@ -44,8 +44,8 @@ class Extent(TypedDict):
     ]
     end_s: Annotated[float, "end of the download: after its duration or its size"]
     seconds: Annotated[Amount, "end_s - data_s", "s"]
-    bytes: Annotated[Count, "unique payload that arrived by then", "bytes"]
-    throughput_mbps: Annotated[Amount, "these bytes over these seconds"]
+    bytes: Annotated[Count, "unique payload that arrived by then; of a rival, what was acknowledged", "bytes"]
+    throughput_mbps: Annotated[Amount, "these bytes over these seconds; 0 of a rival that had 0 seconds"]
 
 
 class Counted(TypedDict):

@@ -241,6 +241,7 @@ def test_the_smallest_offset_is_removed_and_half_the_minimum_rtt_is_a_sign_of_a_
     assert filling(shown, MIN_RTT_MS, t_s=2.5)
     assert not filling(shown, MIN_RTT_MS, t_s=3.0)
     assert not filling(shown, MIN_RTT_MS, t_s=0.5)
+    assert not filling(shown, MIN_RTT_MS, t_s=2.5, back_to_rtts=0.6)
 
 
 @given(st.integers(0, 2**32 - 1))

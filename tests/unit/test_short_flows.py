@@ -109,6 +109,12 @@ def test_a_sender_that_costs_without_being_early_is_named_too_and_few_pairs_sepa
     assert "CUBIC 3 of 3, +100 [+100 to +100] ms;" in first
 
 
+def test_a_cost_that_rounds_to_nothing_has_no_sign_of_less() -> None:
+    nearly = [flow(REFERENCE, each.trial, 1.0002 + each.trial) if each.cca == REFERENCE else each for each in flows()]
+    first, _ = short_flows.sentences(costs(nearly, list(LABELS), TRIALS), LABELS, "page")
+    assert "SEARCH 0 of 12, +0 [+0 to +0]* ms" in first
+
+
 def test_the_table_marks_what_is_separated_and_counts_what_was_not_whole() -> None:
     cut = [*flows()[:-1], flow(REFERENCE, TRIALS, None)]
     shown = short_flows.table(costs(cut, list(LABELS), TRIALS), LABELS, "chunk")

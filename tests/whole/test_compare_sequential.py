@@ -21,6 +21,7 @@ from lab.evaluation.compare.sequential import (
     ALPHA,
     ENUMERATED_PAIRS,
     LEVELS,
+    PAIRS,
     first_look,
     hopeless,
     level,
@@ -84,9 +85,9 @@ def test_three_alike_senders_get_different_ranks_at_most_as_often_as_stated() ->
     assert wrong <= scipy.stats.binom.ppf(0.999, campaigns, ALPHA)
 
 
-@pytest.mark.parametrize("compared", [1, 3, 6, 10])
+@pytest.mark.parametrize("compared", [1, 3, 6, 10, *PAIRS[60:]])
 def test_senders_that_differ_in_every_trial_separate_at_the_first_look(compared: int) -> None:
-    plan = looks(20, compared)
+    plan = looks(24, compared)
     found = level([1.0] * plan.trials[0], plan)
     assert found <= ALPHA / compared * (1 + 1e-9)
     assert level([1.0] * (plan.trials[0] - 1), plan) == 1.0

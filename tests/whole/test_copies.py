@@ -6,10 +6,14 @@ from shutil import copyfile
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.rtt_cycle import cycle_hz, parts
 from lab_papers.evaluation.senders import differences
+from lab_papers.figures.download_times import times
+from lab_papers.figures.rtt_extremes import extremes
 
 from lab.evaluation.compare.measures import BY_NAME, values
 from lab.evaluation.compare.results import of_run
+from lab.evaluation.sweep import table_of
 from lab.judge.copies import copied, distinct
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
@@ -107,6 +111,15 @@ def test_copies_are_neither_tested_nor_ranked_and_more_of_them_hopeless(stored: 
     row = matrix([Linked(found)], dict.fromkeys(SENDERS, "a sender"), ["search"], lambda _: None).rows[0]
     assert row.trials == "20 trials each; all the same, one: search, cubic"
     assert all(pair.hopeless for tested in of_run(stored).pairs.values() for pair in tested)
+
+
+def test_figures_claims_and_sweeps_count_copies_once_and_have_no_interval(stored: Stored) -> None:
+    shown = times(stored)
+    assert (set(shown["trials"]), shown["se_s"].null_count()) == ({1}, shown.height)
+    assert extremes(stored).height == len(parts(stored)[0]) == 1
+    assert cycle_hz(stored)[1:] == (None, None, 1)
+    swept = table_of([({"duration_s": "1"}, stored)])
+    assert (set(swept["n"]), swept["lo"].null_count(), swept["hi"].null_count()) == ({1}, swept.height, swept.height)
 
 
 def test_a_sender_that_repeats_one_trial_has_one_pair_with_a_sender_that_does_not(one_repeats: Stored) -> None:

@@ -32,7 +32,9 @@ STEP = 2  # trials between looks
 ENUMERATED_PAIRS = 14  # that differ: up to here every pattern of signs is counted, above it random ones
 PATTERNS = 1 << 14
 PATTERN_SEED = 9743
-LEVELS = (1.0, 0.5, 0.2, 0.1, *(ALPHA / divisor for divisor in range(1, 61)), 5e-4, 2e-4, 1e-4)
+MOST_SENDERS = 28  # whose pairs can all be separated: of more, Holm's first step needs rarer patterns than are counted
+PAIRS = (*range(1, 61), *(senders * (senders - 1) // 2 for senders in range(12, MOST_SENDERS + 1)))
+LEVELS = (1.0, 0.5, 0.2, 0.1, *sorted([*(ALPHA / pairs for pairs in PAIRS), 5e-4, 2e-4, 1e-4], reverse=True))
 ROUNDING = 1e-9
 KEPT = 16  # sets of patterns in memory: one per number of pairs
 
@@ -131,15 +133,17 @@ def _taken(differences: Sequence[float | None], plan: Looks) -> list[_Look]:
 
 
 def _sums(values: Numbers, end: int) -> Numbers:
-    """Return the absolute sum of each pattern of signs after so many pairs."""
-    return _rounded(np.abs(_signs(len(values))[:, :end] @ np.abs(values[:end])))
+    """Return the absolute sum of each pattern of signs after so many pairs; that of what came out is the first."""
+    return _rounded(np.abs(_signs(len(values))[:, :end] @ values[:end]))
 
 
 @lru_cache(KEPT)
 def _signs(pairs: int) -> Patterns:
     if pairs <= ENUMERATED_PAIRS:
         return np.asarray(1 - 2 * ((np.arange(1 << pairs)[:, None] >> np.arange(pairs)) & 1), np.int8)
-    return np.asarray(np.random.default_rng(PATTERN_SEED).choice([-1, 1], (PATTERNS, pairs)), np.int8)
+    patterns = np.random.default_rng(PATTERN_SEED).choice(np.array([-1, 1], np.int8), (PATTERNS, pairs))
+    patterns[0] = 1  # what came out counts, too: else the error could exceed the level
+    return patterns
 
 
 def _rounded(values: npt.ArrayLike) -> Numbers:

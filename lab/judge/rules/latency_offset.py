@@ -56,13 +56,13 @@ def capacity_s(
     return float(t_s[below[-1]]) if below.size else None
 
 
-def filling(offsets: pl.DataFrame, min_rtt_ms: float, t_s: float) -> bool:
+def filling(offsets: pl.DataFrame, min_rtt_ms: float, t_s: float, back_to_rtts: float = BACK_TO_RTTS) -> bool:
     """Return whether the last segment before t_s was late by half the minimum RTT or more.
 
     If it was not, any capacity that a longer trial would find lies after t_s: step 2 stops no earlier.
     """
     before = offsets.filter(pl.col("t_s") <= t_s)
-    return not before.is_empty() and float(before.item(-1, "offset_ms")) >= BACK_TO_RTTS * min_rtt_ms
+    return not before.is_empty() and float(before.item(-1, "offset_ms")) >= back_to_rtts * min_rtt_ms
 
 
 def _since_first_tick_ms(tsval: pl.Expr) -> pl.Expr:
@@ -73,20 +73,19 @@ def _since_first_tick_ms(tsval: pl.Expr) -> pl.Expr:
 
 
 def _judge(evidence: Evidence) -> Judgement:
-    if evidence.min_rtt_ms is None:
-        return Judgement(None, None)
-    table = offsets(evidence.trial.packets, FLOW)
-    found_s = capacity_s(table, evidence.min_rtt_ms)
-    hinted = evidence.exit is not None and filling(table, evidence.min_rtt_ms, evidence.exit.t_s)
-    return Judgement(found_s, by_time(evidence.exit, found_s, evidence.signal_s, filling=hinted))
+    (found,) = _judge_points(evidence, ((EXCEEDED_RTTS, BACK_TO_RTTS),))
+    return found
 
 
 def _judge_points(evidence: Evidence, points: tuple[Point, ...]) -> Iterator[Judgement]:
-    table = offsets(evidence.trial.packets, FLOW)
+    table, least_ms, left = offsets(evidence.trial.packets, FLOW), evidence.min_rtt_ms, evidence.exit
     for exceed_rtts, back_rtts in points:
-        least_ms = evidence.min_rtt_ms
-        found_s = None if least_ms is None else capacity_s(table, least_ms, exceed_rtts, back_rtts)
-        yield Judgement(found_s, by_time(evidence.exit, found_s, evidence.signal_s))
+        if least_ms is None:
+            yield Judgement(None, None)
+            continue
+        found_s = capacity_s(table, least_ms, exceed_rtts, back_rtts)
+        hinted = left is not None and filling(table, least_ms, left.t_s, back_rtts)
+        yield Judgement(found_s, by_time(left, found_s, evidence.signal_s, filling=hinted))
 
 
 RULE = Rule(

@@ -51,16 +51,12 @@ def break_sender(request: Request, island: int | None, options: RunOptions, cons
     request.write()
     again = shlex.join(["lab", *sys.argv[1:]])
     with going_on(lambda: again), bench_of(request, options, console) as bench:
-        parts = [searched(request, each, bench, console) for each in ([island] if island else islands(request))]
+        numbers = [island] if island else range(1, request.islands + 1)
+        parts = [searched(request, each, bench, console) for each in numbers]
         if island is None:
             whole = max(parts, key=lambda each: -CRASH if each.worst is None else each.worst.value or 0.0)
             _conclude(request, whole, bench, console)
         return bench.kernel
-
-
-def islands(request: Request) -> Sequence[int]:
-    """Return the numbers of the islands."""
-    return range(1, request.islands + 1)
 
 
 @contextmanager
@@ -185,7 +181,9 @@ def best_rival(find: Find) -> str:
         return request.version
     if request.measure.against == "rivals":
         return max(request.rivals, key=lambda name: find.trials[name]["throughput_mbps"] or 0.0)
-    values = {name: value_of(request.measure, name, find.trials) for name in request.rivals}
+    beside = [REFERENCE] if request.measure.against == "reference" else []
+    alone = {name: {each: find.trials[each] for each in (name, *beside)} for name in request.rivals}
+    values = {name: value_of(request.measure, name, trials) for name, trials in alone.items()}
     return min(request.rivals, key=lambda name: CRASH if values[name] is None else values[name] or 0.0)
 
 

@@ -2,7 +2,7 @@
 """Shrinking: the point nearest to the usual link, with the fewest digits, that still shows a find.
 
 Delta debugging over parameters: each goes back to its usual value if the rest still shows it, those that can together;
-then each number that is left gets as few digits as still show it.
+then each number that is left gets as few digits as still show it. No further such change of the result shows it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lab_break.measures import CRASH
 from lab_break.space import Bounds, Point, Value, significant
 
+DIGITS = (2, 1)  # of a number that stays unusual
 KEPT = 0.9  # of a find's value: what is smaller no longer shows it
 Shows = Callable[[float | None], bool]
 Values = Callable[[Sequence[Point]], list[float | None]]
@@ -22,10 +23,10 @@ def shrink(point: Point, bounds: Bounds, value: float, values: Values) -> Point:
         """Return whether a value is still of the find: a sender that gives no result is another one."""
         return found is not None and found >= KEPT * value and (found >= CRASH) == (value >= CRASH)
 
-    small = _towards_usual(_unused(point, bounds), bounds, shows, values)
-    for digits in (2, 1):
-        small = _fewer_digits(small, bounds, digits, shows, values)
-    return _unused(small, bounds)
+    small = _unused(point, bounds)
+    while (smaller := _smaller(small, bounds, shows, values)) != small:
+        small = smaller
+    return small
 
 
 def _unused(point: Point, bounds: Bounds) -> Point:
@@ -42,21 +43,16 @@ def _unused(point: Point, bounds: Bounds) -> Point:
     return found
 
 
-def _towards_usual(point: Point, bounds: Bounds, shows: Shows, values: Values) -> Point:
-    """Set parameters to their usual values: all that can go alone at once, else the one that costs least."""
-    while True:
-        single = {name: bounds.usual[name] for name in point if point[name] != bounds.usual[name]}
-        smaller = _changed(point, single, bounds, shows, values)
-        if smaller == point:
-            return point
-        point = smaller
-
-
-def _fewer_digits(point: Point, bounds: Bounds, digits: int, shows: Shows, values: Values) -> Point:
-    numbers = [name for name in bounds.ranges if point[name] != bounds.usual[name]]
-    single = {name: _within(point[name], name, bounds, digits) for name in numbers}
-    single = {name: value for name, value in single.items() if value not in (point[name], bounds.usual[name])}
-    return _changed(point, single, bounds, shows, values)
+def _smaller(point: Point, bounds: Bounds, shows: Shows, values: Values) -> Point:
+    """Return a point with usual values, else with fewer digits; the point itself where none of them shows the find."""
+    unusual = [name for name in point if point[name] != bounds.usual[name]]
+    usual = {name: bounds.usual[name] for name in unusual}
+    shorter = ({name: _within(point[name], name, bounds, digits) for name in unusual} for digits in DIGITS)
+    for single in (usual, *shorter):
+        changes = {name: value for name, value in single.items() if value != point[name]}
+        if (smaller := _changed(point, changes, bounds, shows, values)) != point:
+            return smaller
+    return point
 
 
 def _changed(point: Point, single: Mapping[str, Value], bounds: Bounds, shows: Shows, values: Values) -> Point:
@@ -75,7 +71,8 @@ def _changed(point: Point, single: Mapping[str, Value], bounds: Bounds, shows: S
 
 
 def _within(value: Value, name: str, bounds: Bounds, digits: int) -> Value:
-    """Return a rounded number, or the number itself where that leaves its range."""
-    assert not isinstance(value, str)
-    short, bound = significant(value, digits), bounds.ranges.get(name)
-    return short if bound is not None and bound.least <= short <= bound.most else value
+    """Return a rounded number, or what cannot be rounded: a name, and a number that would leave its range."""
+    if isinstance(value, str) or name not in bounds.ranges:
+        return value
+    short, bound = significant(value, digits), bounds.ranges[name]
+    return short if bound.least <= short <= bound.most else value

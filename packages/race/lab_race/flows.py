@@ -29,8 +29,10 @@ class Flow:
     at_s: np.ndarray  # of each ACK
     acked_bytes: np.ndarray
 
-    def rate_mbps(self, seconds: float) -> float:
-        """Return its goodput over its first seconds."""
+    def rate_mbps(self, seconds: float) -> float | None:
+        """Return its goodput over its first seconds; null of no time, as where its data came behind the end."""
+        if not seconds:
+            return None
         place = int(np.searchsorted(self.at_s, seconds, side="right"))
         return float(self.acked_bytes[place - 1]) * 8e-6 / seconds if place else 0.0
 

@@ -21,7 +21,9 @@ COLUMNS = {
     "rival": Column(pl.String, "the other sender on the link; null: alone"),
     "lead_s": Column(pl.Float64, "how much earlier than the rival's it began; negative: later"),
     "trial": Column(pl.Int64, "number of the draw"),
-    "throughput_mbps": Column(pl.Float64, "goodput, over as long as the shorter of this download and the one alone"),
+    "throughput_mbps": Column(
+        pl.Float64, "goodput, over as long as the shorter of this download and the one alone; null: no time"
+    ),
     **{
         f"time_{size}mb_s": Column(pl.Float64, f"until {size} MB were acknowledged; null: not within the trial")
         for size in SIZES_MB
@@ -56,7 +58,7 @@ def _rows(pairing: Pairing, trials: Trials, alone: Trials) -> Iterator[dict[str,
 def _measured(flow: Flow, alone: Flow | None) -> dict[str, object]:
     seconds = min(flow.seconds, alone.seconds) if alone else flow.seconds
     rate_mbps = flow.rate_mbps(seconds)
-    harms = {f"harm_{size}mb": _of_less(flow.whole_s[size], alone.whole_s[size]) for size in SIZES_MB if alone}
+    harms = {f"harm_{size}mb": _lost(alone.whole_s[size], flow.whole_s[size]) for size in SIZES_MB if alone}
     return {
         "sender": flow.sender,
         "throughput_mbps": rate_mbps,
@@ -64,14 +66,11 @@ def _measured(flow: Flow, alone: Flow | None) -> dict[str, object]:
         "retransmits_pkts": flow.retransmits_pkts,
         "exit_s": flow.exit_s,
         "exit_cause": flow.exit_cause,
-        "harm_throughput": _of_more(rate_mbps, alone.rate_mbps(seconds)) if alone else None,
+        "harm_throughput": _lost(rate_mbps, alone.rate_mbps(seconds)) if alone else None,
         **harms,
     }
 
 
-def _of_more(beside: float, alone: float) -> float | None:
-    return (alone - beside) / alone if alone else None
-
-
-def _of_less(beside: float | None, alone: float | None) -> float | None:
-    return (beside - alone) / beside if beside and alone else None
+def _lost(less: float | None, more: float | None) -> float | None:
+    """Return by which share the first falls short of the second; negative where it is larger, null where one is."""
+    return (more - less) / more if more and less is not None else None

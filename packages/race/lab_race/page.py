@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from lab.base.format import NONE, number
+from lab.base.stats import median
 from lab.report import template
 
 PAGE = "race.html"
@@ -88,12 +89,7 @@ def _cell(rows: pl.DataFrame) -> Cell:
 
 
 def _medians(rows: pl.DataFrame, names: Sequence[str] | dict[str, str]) -> dict[str, float | None]:
-    return {name: None if rows[name].null_count() else _median(rows[name]) for name in names}
-
-
-def _median(values: pl.Series) -> float | None:
-    found = values.median()
-    return None if found is None else float(found)  # type: ignore[arg-type]
+    return {name: None if rows[name].null_count() else median(rows[name]) for name in names}
 
 
 def sentences(rows: pl.DataFrame, senders: Sequence[str]) -> list[str]:
@@ -104,7 +100,7 @@ def sentences(rows: pl.DataFrame, senders: Sequence[str]) -> list[str]:
 def _sentences(rows: pl.DataFrame, senders: Sequence[str]) -> Iterator[str]:
     races = rows.select("link", "lead_s").n_unique()
     for victim in senders:
-        beside = {rival: _median(rows.filter(sender=victim, rival=rival)["harm_throughput"]) for rival in senders}
+        beside = {rival: median(rows.filter(sender=victim, rival=rival)["harm_throughput"]) for rival in senders}
         known = {rival: harm for rival, harm in beside.items() if harm is not None}
         if not known:
             continue

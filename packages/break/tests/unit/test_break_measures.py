@@ -2,8 +2,12 @@
 """What a link is worth by each measure."""
 
 import pytest
+from lab_break.command import best_rival
+from lab_break.find import Find
 from lab_break.measures import CRASH, MEASURES, measure_of, value_of
 from lab_break.numbers import Numbers, crashed
+from lab_break.request import Request
+from lab_break.space import load_bounds
 
 from lab.base.errors import UserError
 
@@ -76,3 +80,10 @@ def test_an_invalid_trial_has_no_value() -> None:
 def test_an_unknown_measure_names_those_that_are_known() -> None:
     with pytest.raises(UserError, match="measure=speed: must be one of early, early-own"):
         measure_of("speed")
+
+
+@pytest.mark.parametrize("measure", ["queueing", "harm"])
+def test_the_best_rival_is_best_among_those_with_a_result(measure: str) -> None:
+    request = Request.of("search", measure, ("wifi", load_bounds("wifi")), "bbr,cubic,vegas", None, 9, 1, "tpe", 1)
+    others = {"bbr": crashed("panic"), "cubic": trial(wait_ms=9.0), "vegas": trial(wait_ms=3.0, rival_mbps=9.0)}
+    assert best_rival(Find(request, {}, 1.0, {"search": trial(), **others}, {})) == "vegas"

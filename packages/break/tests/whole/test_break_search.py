@@ -105,6 +105,17 @@ def test_parameters_that_need_each_other_are_kept() -> None:
     assert (small["loss_pct"], small["step_factor"]) == (0.7, 2.2)
 
 
+def test_no_number_of_a_shrunk_link_can_be_shorter() -> None:
+    wild = {"rate_mbps": 31.42, "delay_ms": 27.18, "loss_pct": 0.1414}
+
+    def one_is_long(point: Point) -> float:
+        unusual = all(point[name] != BOUNDS.usual[name] for name in wild)
+        return float(unusual and any(point[name] == value for name, value in wild.items()))
+
+    small = shrink({**BOUNDS.usual, **wild}, BOUNDS, 1.0, lambda points: [one_is_long(point) for point in points])
+    assert [small[name] for name in wild] == [30, 30, 0.1414]
+
+
 def test_a_link_on_which_a_sender_crashes_is_another_find() -> None:
     wild = {**BOUNDS.usual, "loss_pct": 0.73, "delay_ms": 71.3}
 

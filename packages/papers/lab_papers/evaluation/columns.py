@@ -107,11 +107,13 @@ FLOWS = {
     "trial": TRIAL,
     "flow": Column(COUNT, "1 for the download under test, from 2 on its rivals'"),
     "cca": CCA,
-    "throughput_mbps": Column(NUMBER, OUTCOME["throughput_mbps"]),
-    "startup_mbps": Column(NUMBER, "rate acknowledged in the first 10 s; null without an ACK in them"),
+    "throughput_mbps": Column(NUMBER, f"{OUTCOME['throughput_mbps']}; null of a rival that had no time"),
+    "startup_mbps": Column(
+        NUMBER, "rate acknowledged in the first 10 s, or until its end; null without an ACK in them"
+    ),
     "rtt_ms": Column(NUMBER, "mean smoothed round trip in the sender's kernel; null without an ACK"),
     "retransmits_pkts": Column(COUNT, OUTCOME["retransmits_pkts"]),
-    "jain": Column(NUMBER, "Jain's index of fairness of all throughputs; null where all are 0"),
+    "jain": Column(NUMBER, "Jain's index of fairness of all throughputs; null where all are 0, or one is null"),
     "throughput_ratio": Column(NUMBER, RATIO.format("throughput")),
     "rtt_ratio": Column(NUMBER, RATIO.format("round trip")),
     "retransmits_ratio": Column(NUMBER, RATIO.format("retransmitted segments")),

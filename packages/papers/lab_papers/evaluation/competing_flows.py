@@ -13,6 +13,7 @@ from lab.judge.stored import Stored
 from lab.tables.columns import schema
 from lab.tables.records import beside
 from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import FlowJson
 from lab_papers.evaluation.columns import FLOWS
 
 FIRST_S = 10.0  # of the start-up that the slides look at
@@ -32,15 +33,15 @@ def flows(stored: Stored) -> pl.DataFrame:
 
 def _rows(scenario: str, others: str, trial: Trial) -> list[Row]:
     flows_meta = trial.meta["flows"]
-    flows_seen = [{**_of_kernel(trial.acks, flow["flow"]), **cast("Row", flow)} for flow in flows_meta]
+    flows_seen = [{**cast("Row", flow), **_rates(trial.acks, flow)} for flow in flows_meta]
     first, *rivals = flows_seen
     rival: Row = rivals[0] if len(rivals) == 1 else {}  # of many there is no ratio
-    rates = [flow["throughput_mbps"] for flow in flows_meta]
+    rates = [flow["throughput_mbps"] for flow in flows_meta if flow["seconds"]]
     common = {
         "scenario": scenario,
         "pairing": f"{first['cca']} against {others}",
         "trial": trial.number,
-        "jain": jain(rates),
+        "jain": jain(rates) if len(rates) == len(flows_meta) else None,
         **{f"{name}_ratio": _ratio(rival.get(of), first[of]) for name, of in RATIOS.items()},
     }
     return [common | {name: flow[name] for name in SCHEMA if name in flow} for flow in flows_seen]
@@ -54,16 +55,15 @@ RATIOS = {
 }
 
 
-def _of_kernel(acks: pl.DataFrame, number: int) -> dict[str, float | None]:
-    """Return a flow's mean smoothed round trip, and the rate of its first seconds, from the sender's kernel."""
-    own = acks.filter(pl.col("flow") == number)
+def _rates(acks: pl.DataFrame, flow: FlowJson) -> dict[str, float | None]:
+    """Return a flow's rate, null of no time; and of its sender's kernel the mean round trip and the rate at first."""
+    own = acks.filter(pl.col("flow") == flow["flow"])
     early = own.filter(pl.col("t_s") <= FIRST_S)
-    delivered = (
-        early.select(pl.col("snd_una_bytes").max() - pl.col("snd_una_bytes").min()).item() if early.height else None
-    )
+    delivered = early.select(pl.col("snd_una_bytes").max() - pl.col("snd_una_bytes").min()).item()
     return {
+        "throughput_mbps": flow["throughput_mbps"] if flow["seconds"] else None,
         "rtt_ms": own.select(pl.col("srtt_ms").mean()).item(),
-        "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / FIRST_S,
+        "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / min(FIRST_S, flow["end_s"]),
     }
 
 

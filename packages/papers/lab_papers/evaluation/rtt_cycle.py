@@ -10,6 +10,7 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.base.stats import CONFIDENCE, RESAMPLING_SEED
 from lab.judge.ack_stream import ack_stream
+from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.tables.downloads import FLOW
@@ -66,7 +67,7 @@ def _of_trial(trial: Trial, full_s: float | None, step_s: float) -> pl.DataFrame
 def parts(stored: Stored) -> Parts:
     """Return the round trips of one sender's valid trials until the link was full, on one clock, and its step."""
     cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
-    true = stored.judged.outcomes.filter("valid", heuristic=TRUTH, cca=cca)
+    true = distinct(stored.judged.outcomes).filter(heuristic=TRUTH, cca=cca)
     full_s = {(row["cca"], row["trial"]): row["capacity_s"] or row["exit_s"] for row in true.iter_rows(named=True)}
     trials = [copy(trial) for trial in stored.run.trials if (trial.cca, trial.number) in full_s]
     step_s = min((trial.meta["base_rtt_ms"] for trial in trials), default=1000.0) / 1e3 / SAMPLES_A_RTT
@@ -93,8 +94,8 @@ def cycle_hz(stored: Stored) -> tuple[float | None, float | None, float | None, 
     """Return the dominant frequency, its 95 % interval by resampling downloads, and their number; null without one."""
     rows, step_s = parts(stored)
     found = _dominant_hz(rows, step_s)
-    if found is None:
-        return None, None, None, len(rows)
+    if found is None or len(rows) < 2:
+        return found, None, None, len(rows)
     rng = np.random.default_rng(RESAMPLING_SEED)
     picked = (rng.integers(len(rows), size=len(rows)) for _ in range(RESAMPLES))
     drawn = [hz for each in picked if (hz := _dominant_hz([rows[index] for index in each], step_s)) is not None]

@@ -99,6 +99,6 @@ def _difference(scenario: str, metric: str, first: str, second: str, table: pl.D
     a, b = both["value"].to_list(), both["value_other"].to_list()
     found = asdict(paired(a, b)) | {"p_value": signed_rank(a, b)}
     found["pair_effect"] = found.pop("effect")
-    delta = cliffs_delta(a, b)
+    delta = cliffs_delta(one["value"].to_list(), other["value"].to_list())
     about = {"scenario": scenario, "metric": metric, "cca": first, "against": second}
     return about | found | {"effect": delta, "effect_word": effect_word(delta)}

@@ -8,12 +8,11 @@ that was replayed over the downloads without HyStart stand beside those of the s
 
 import polars as pl
 
-from lab.base.stats import share_row
+from lab.judge import summary
 from lab.judge.copies import copied, distinct
 from lab.judge.frames import Cell, Row
 from lab.judge.registry import LASTING, TRUTH, TRUTHS
 from lab.judge.stored import Stored
-from lab.judge.summary import CLASSES
 from lab_papers.evaluation.search.replay import BASE
 
 
@@ -43,8 +42,5 @@ def _shares(cca: str, part: pl.DataFrame, *, copies: bool) -> dict[str, Cell]:
     depends = int(part.select(pl.col(TRUTH).ne_missing(pl.col(LASTING)).sum()).item())
     row: dict[str, Cell] = {"cca": cca, "trials": part.height, "depends": depends}
     for truth in TRUTHS:
-        known = part[truth].drop_nulls()
-        row[f"{truth}_judged"] = known.len()
-        for name in CLASSES:
-            row |= share_row(f"{truth}_{name}", int((known == name).sum()), known.len(), copies=copies)
+        row |= summary.shares(part[truth], copies=copies, prefix=f"{truth}_")
     return row

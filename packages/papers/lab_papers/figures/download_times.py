@@ -11,6 +11,7 @@ from lab.base.stats import mean_sd
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style, is_narrow
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above, title
+from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored, in_order
@@ -32,9 +33,10 @@ TIMES = Described(
 
 def times(stored: Stored) -> pl.DataFrame:
     """Return the table TIMES, of each object that nearly all of a sender's valid trials downloaded."""
-    valid = stored.judged.trials.filter("valid")
-    sizes = valid.with_columns(size_mb=pl.int_ranges(1, pl.col("download_s").list.len() + 1)).explode(
-        "download_s", "size_mb"
+    sizes = (
+        distinct(stored.judged.trials)
+        .with_columns(size_mb=pl.int_ranges(1, pl.col("download_s").list.len() + 1))
+        .explode("download_s", "size_mb")
     )
     download_s = pl.col("download_s")
     by_size = sizes.group_by("cca", "size_mb", maintain_order=True).agg(
@@ -67,7 +69,10 @@ def figure(runs: Sequence[tuple[str, pl.DataFrame, Sequence[Sender], dict[str, f
 
 def draw(runs: Sequence[Stored]) -> Drawing:
     """Draw the figure of several links."""
-    tables = [(stored.link, times(stored), _senders(stored), _exits_s(stored)) for stored in in_order(runs)]
+    tables = [
+        (stored.link, times(stored), [*map(Sender.from_stanza, stored.ccas)], _exits_s(stored))
+        for stored in in_order(runs)
+    ]
     what = (
         "Mean time to download an object, by its size (band: standard error). Level lines: each sender's mean exit "
         f"from slow start. Drawn where at least {100 * LEAST_SHARE:.0f} % of the trials had the object."
@@ -93,12 +98,8 @@ def _line(axis: Axes, table: pl.DataFrame, sender: Sender, exit_s: float | None)
         axis.axhline(exit_s, lw=0.9, **look)
 
 
-def _senders(stored: Stored) -> list[Sender]:
-    return [Sender.from_stanza(stanza) for stanza in stored.ccas]
-
-
 def _exits_s(stored: Stored) -> dict[str, float]:
-    rows = stored.judged.outcomes.filter("valid", heuristic=TRUTH)
+    rows = distinct(stored.judged.outcomes).filter(heuristic=TRUTH)
     means = {str(cca): mean_sd(of["exit_s"])[0] for (cca,), of in rows.group_by("cca")}
     return {cca: mean for cca, mean in means.items() if mean is not None}
 

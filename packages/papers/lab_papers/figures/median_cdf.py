@@ -10,6 +10,7 @@ from lab.base.stats import median
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, cumulative, key_above, panels
+from lab.judge.copies import distinct
 from lab.judge.stored import Stored, in_order
 
 LOOKS = ((GREEN, "-"), (VERMILION, "--"), (BLUE, "-."), (INK, ":"))
@@ -33,7 +34,7 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
     """Draw the figure of several links; none where no trial has a median."""
     medians = []
     for stored in in_order(runs):
-        rows = stored.judged.outcomes.filter("valid", heuristic=RULE)
+        rows = distinct(stored.judged.outcomes).filter(heuristic=RULE)
         if (values := rows["median_mbps"].drop_nulls()).len():
             medians.append((stored.link, values))
     if not medians:

@@ -10,6 +10,7 @@ from lab.base.stats import largest
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, FAINT, GREEN, INK, VERMILION, Drawing, canvas, cumulative, key_above
+from lab.judge.copies import distinct
 from lab.judge.stored import Stored, in_order
 from lab_papers.figures.parts import plain_decades
 from lab_papers.search_replay import EXTRA_BINS, needed_bins
@@ -27,7 +28,7 @@ PANELS = {
 def extremes(stored: Stored) -> pl.DataFrame:
     """Return the columns of PANELS, one row per valid trial of the sender that stays in slow start longest."""
     cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
-    trials = stored.judged.trials.filter(pl.col("valid") & (pl.col("cca") == cca)).drop_nulls("initial_rtt_ms")
+    trials = distinct(stored.judged.trials).filter(pl.col("cca") == cca).drop_nulls("initial_rtt_ms")
     ratio = pl.col("max_rtt_ms") / pl.col("initial_rtt_ms")
     return trials.select("max_rtt_ms", "initial_rtt_ms", ratio=ratio, extra_bins=needed_bins(trials))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables that a notebook shows: the static memory of a flow by sender, and two downloads over one link."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -42,10 +42,15 @@ def memory_table(senders: Sequence[str]) -> Table:
     return Table("static-memory", caption, HEADER, tuple(groups), notes)
 
 
-def competing_table(flows: pl.DataFrame) -> Table:
-    """Return one group per pairing, with one row per flow: means with standard deviations over the trials."""
-    groups = []
-    for (pairing,), of_pairing in flows.group_by(["pairing"], maintain_order=True):
+def competing_table(flows: pl.DataFrame, scenarios: Iterable[Sequence[str]]) -> Table:
+    """Return one group per pairing, with one row per flow: means with standard deviations over the trials.
+
+    Of each list of scenarios the first that has been run; runs on other links are none of it.
+    """
+    groups, known = [], set(flows["scenario"])
+    chosen = [name for names in scenarios if (name := next((each for each in names if each in known), None))]
+    shown = flows.filter(pl.col("scenario").is_in(chosen))
+    for (_, pairing), of_pairing in shown.group_by(["scenario", "pairing"], maintain_order=True):
         rows = []
         for (flow, cca), of_flow in of_pairing.group_by(["flow", "cca"], maintain_order=True):
             cells = [_cell(of_flow[column], digits) for column, digits in COLUMNS.items()]

@@ -203,9 +203,11 @@ def test_a_claim_about_a_replayed_version_is_estimated_from_that_version_by_the_
     assert Measured(run, {}).estimate(claim(replayed="search2"), "exit_s", None) == Estimate(None, None, None, 0)
 
 
-def test_a_claim_about_competing_flows_counts_each_trial_once(run: Stored) -> None:
-    rows = [{"scenario": name, "trial": n, "throughput_ratio": 0.5 * n} for name, n in [("geo", 1), ("geo", 3)]]
-    flows = pl.DataFrame([*rows, *rows, {"scenario": "leo", "trial": 9, "throughput_ratio": 99.0}])
+def test_a_claim_about_competing_flows_counts_each_trial_of_its_sender_once(run: Stored) -> None:
+    own = [("geo", 1, 1, "search", 0.5), ("geo", 3, 1, "search", 1.5)]
+    others = [("geo", 1, 1, "bbr", 7.0), ("geo", 1, 2, "search", 7.0), ("leo", 9, 1, "search", 99.0)]
+    columns = ("scenario", "trial", "flow", "cca", "throughput_ratio")
+    flows = pl.DataFrame([*others, *own], schema=columns, orient="row")
     found = Measured(run, {"flows": flows}).estimate(claim(), "throughput_ratio", "data")
     assert (found.value, found.trials) == (1.0, 2)
 

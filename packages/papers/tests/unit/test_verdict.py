@@ -77,6 +77,7 @@ def test_a_verdict_takes_the_tolerance_the_interval_and_enough_trials(ours: Esti
 )
 def test_a_bound_is_kept_by_the_whole_interval(bound: str, lo: float, hi: float, says: str) -> None:
     assert verdict(PUBLISHED, 0.0, Estimate((lo + hi) / 2, lo, hi, 77), bound)[0] == says
+    assert difference(PUBLISHED, 0.0, (lo + hi) / 2, lo, hi, bound).interval_contains == (says == AGREES)
 
 
 def test_a_bound_has_no_tolerance() -> None:

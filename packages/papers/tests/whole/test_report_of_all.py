@@ -183,13 +183,16 @@ def test_the_page_of_the_rules_has_the_scores_and_the_constants(tmp_path: Path) 
 
 
 def flow(number: int, trial: int, mbps: float, **changes: object) -> dict[str, object]:
-    row = dict.fromkeys(SCHEMA) | {"pairing": "a against b", "trial": trial, "flow": number, "cca": "ab"[number - 1]}
-    return row | {"throughput_mbps": mbps, "rtt_ms": 600.0, "retransmits_pkts": 12, "jain": 0.9} | changes
+    row = dict.fromkeys(SCHEMA) | {"scenario": "compete", "pairing": "a against b", "trial": trial, "flow": number}
+    of_sender = {"cca": "ab"[number - 1], "throughput_mbps": mbps, "rtt_ms": 600.0, "retransmits_pkts": 12, "jain": 0.9}
+    return row | of_sender | changes
 
 
 def test_competing_flows_are_means_with_their_spread_over_trials() -> None:
     rows = [flow(1, 1, 2.0), flow(2, 1, 7.0), flow(1, 2, 4.0), flow(2, 2, 7.0)]
-    table = competing_table(pl.DataFrame(rows, schema=SCHEMA))
+    others = [{**row, "scenario": name, "throughput_mbps": 99.0} for row in rows for name in ("race-wired", "later")]
+    lists = [["pending", "compete", "later"], ["pending"]]
+    table = competing_table(pl.DataFrame([*others, *rows], schema=SCHEMA), lists)
     (group,) = table.groups
     assert group.label == "a against b"
     assert group.rows[0].cells == ("1: a", "2", "3.0 (1.4)", "600 (0)", "12 (0)", "0.90 (0.00)")
@@ -197,7 +200,7 @@ def test_competing_flows_are_means_with_their_spread_over_trials() -> None:
 
 
 def test_one_trial_has_no_spread() -> None:
-    (group,) = competing_table(pl.DataFrame([flow(1, 1, 2.0)], schema=SCHEMA)).groups
+    (group,) = competing_table(pl.DataFrame([flow(1, 1, 2.0)], schema=SCHEMA), [["compete"]]).groups
     assert group.rows[0].cells[1:3] == ("1", "2.0")
 
 
@@ -233,8 +236,21 @@ def test_each_valid_trial_with_a_rival_has_a_row_per_flow_and_their_ratios(tmp_p
     own = Run(run).trials[0].acks
     una = own["snd_una_bytes"].to_list()
     assert table["rtt_ms"][0] == pytest.approx(own["srtt_ms"].mean())
-    assert table["startup_mbps"][0] == pytest.approx((max(una) - min(una)) * 8 / 1e7)
+    ends_s = Run(run).trials[0].meta["flows"][0]["end_s"]
+    assert ends_s < 10
+    assert table["startup_mbps"][0] == pytest.approx((max(una) - min(una)) * 8e-6 / ends_s)
     assert table["startup_mbps"][1] is None
+
+
+def test_a_rival_that_had_no_time_has_no_rate_and_its_trial_no_fairness(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("cubic",), latest=True)
+    file = run / "trials" / "cubic-001" / "trial.json"
+    meta = json.loads(file.read_text())
+    late = meta["flows"][0] | {"flow": 2, "seconds": 0.0, "bytes": 0, "throughput_mbps": 0.0}
+    rewrite(file, meta | {"flows": [*meta["flows"], late]})
+    change(run, scenario={"rival": "cubic"})
+    table = flows(stored(tmp_path)[0][0])
+    assert table.select("throughput_mbps", "jain", "throughput_ratio").row(1) == (None, None, None)
 
 
 def test_memory_stands_next_to_the_published_value_and_is_a_dash_without_a_kernel(

@@ -73,6 +73,13 @@ def test_harm_to_a_time_that_a_download_did_not_reach_is_unknown() -> None:
     assert (row["time_20mb_s"], row["harm_20mb"]) == (None, None)
 
 
+def test_a_download_whose_data_come_behind_the_end_has_no_throughput_and_no_harm() -> None:
+    late = Flow("cubic", None, None, 0, 0.0, dict.fromkeys((1, 5, 20)), np.array([-0.06]), np.array([0]))
+    beside = {("search", 1): [flow("search", 60), late]}
+    rows = table({Pairing(WIRE): ALONE, Pairing(WIRE, "cubic", 9.99): beside})
+    assert rows.filter(rival="search").select("throughput_mbps", "harm_throughput").row(0) == (None, None)
+
+
 def test_the_page_has_a_matrix_of_each_link_and_start_with_its_numbers() -> None:
     rows = table(FOUND)
     early, late = matrices(rows, ["search", "cubic"])[::-1]

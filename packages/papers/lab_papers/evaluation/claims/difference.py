@@ -11,7 +11,7 @@ from typing import Any
 
 from lab_papers.evaluation.claims.estimate import IN_POINTS
 from lab_papers.evaluation.claims.sentences import short
-from lab_papers.evaluation.claims.verdict import BOUNDS, accepted
+from lab_papers.evaluation.claims.verdict import BOUNDS, accepted, keeps
 
 MULTIPLE = 2.0  # tolerances: a larger difference is given as their multiple
 
@@ -33,7 +33,7 @@ def difference(
         return Difference(None, None, None)
     if bound:
         least, most = accepted(published, 0.0, bound)
-        kept = None if lo is None or hi is None else least <= lo <= hi <= most
+        kept = None if lo is None or hi is None else keeps(published, lo, hi, bound)
         return Difference(ours - published, least <= ours <= most, kept)
     contains = None if lo is None or hi is None else lo <= published <= hi
     return Difference(ours - published, abs(ours - published) <= tolerance if tolerance else contains, contains)

@@ -11,6 +11,7 @@ from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
+from lab.tables.downloads import FLOW
 from lab.tables.records import ClaimRecord
 from lab_papers.evaluation.claims.estimate import RATIOS, Estimate, of_rows, ratio_of, values_of
 from lab_papers.evaluation.rtt_cycle import cycle_hz
@@ -51,13 +52,13 @@ class Measured:
     def rows(self, claims: ClaimRecord, cca: str, metric: str, truth: str | None) -> pl.DataFrame:
         """Return one row per trial with what a metric is made of."""
         if metric in RATIOS:
-            return self._of("flows", pl.lit(value=True))
+            return self._of("flows", (pl.col("flow") == FLOW) & (pl.col("cca") == cca))
         if claims.get("replayed"):
             which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == (truth or "heuristic"))
             found = self._of("versions", which).rename({"cause": "exit_cause"}, strict=False)
         else:
             rule = truth or rule_of(self.stored.run.scenario)
-            found = distinct(self.stored.judged.outcomes).filter("valid", cca=cca, heuristic=rule).drop("min_rtt_ms")
+            found = distinct(self.stored.judged.outcomes).filter(cca=cca, heuristic=rule).drop("min_rtt_ms")
         return found.join(self._trials(cca), on="trial", how="left", maintain_order="left") if found.height else found
 
     def _trials(self, cca: str) -> pl.DataFrame:
@@ -84,7 +85,7 @@ class Measured:
         rows = self.tables.get(table, pl.DataFrame())
         if rows.is_empty():
             return rows
-        return rows.filter((pl.col("scenario") == self.stored.name) & which).unique("trial", maintain_order=True)
+        return rows.filter((pl.col("scenario") == self.stored.name) & which)
 
 
 def _relative(rows: pl.DataFrame, others: pl.DataFrame, metric: str) -> Estimate:

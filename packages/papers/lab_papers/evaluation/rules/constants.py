@@ -2,8 +2,8 @@
 """Where the constants of the at-capacity rules would better be: each rule over a grid of them, against the truth.
 
 A rule declares its constants and their grid (lab/judge/rule.py): latency offset has "twice" and "half" the minimum RTT,
-median throughput the "first second". The best point misjudges the fewest exits; among those, it lies nearest to the
-truth in time (root mean square).
+median throughput the "first second". The best point judges the most exits as the truth does; among those, it lies
+nearest to the truth in time (root mean square).
 """
 
 from collections.abc import Iterator
@@ -95,5 +95,6 @@ def _row(scenario: str, rule: str, point: Point, scores: list[Score]) -> Row:
 def _marked(points: pl.DataFrame) -> pl.DataFrame:
     """Mark the best point of each rule; of equals the first: `rank` alone would take any."""
     place = pl.int_range(pl.len()).alias("place")
-    order = pl.struct(pl.col("misjudged_pct").fill_null(1e9), pl.col("rms_s").fill_null(1e9), place)
+    wrong = (pl.col("judged") * pl.col("misjudged_pct").fill_null(0) / 100).round()
+    order = pl.struct((wrong - pl.col("judged")).alias("right"), pl.col("rms_s").fill_null(1e9), place)
     return points.with_columns(best=(order.rank("ordinal").over("scenario", "rule") == 1))

@@ -5,18 +5,17 @@ Each point is the published SEARCH 2.0 with other parameters, replayed over ever
 by the scenario's rule and by the truth.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import polars as pl
 
-from lab.base.stats import mean_sd, share_pct, share_row
-from lab.judge.frames import Cell, Row
+from lab.base.stats import mean_sd, share_pct
+from lab.judge.frames import Row
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
-from lab.judge.summary import CLASSES
+from lab.judge.summary import shares
 from lab.schema.cca import search_versions
 from lab.tables.columns import schema
 from lab_papers.evaluation.columns import VERSIONS
@@ -105,12 +104,8 @@ def _version(
 
 
 def _judged(found: list[Download], exits: Exits, judge: str) -> Row:
-    classes = [class_of(one, left, judge) for one, left in zip(found, exits, strict=True)]
-    counts = Counter(name for name in classes if name is not None)
-    judged = counts.total()
+    by_class = shares(class_of(one, left, judge) for one, left in zip(found, exits, strict=True))
     by_search = [left.t_s for left in exits if left and left.cause == "search"]
-    row: dict[str, Cell] = {"judge": judge, "downloads": len(found), "trials": judged}
-    for name in CLASSES:
-        row |= share_row(name, counts[name], judged)
     never = share_pct(len(exits) - len(by_search), len(exits))
-    return row | {"never_pct": never, "exit_s": mean_sd(by_search)[0]}
+    about: Row = {"judge": judge, "downloads": len(found), "trials": by_class.pop("judged")}
+    return {**about, **by_class, "never_pct": never, "exit_s": mean_sd(by_search)[0]}
