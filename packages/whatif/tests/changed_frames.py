@@ -74,16 +74,16 @@ def kept_alive(frames: list[Frame], length: int = 1) -> list[Frame]:
     return out
 
 
-def in_sections(frames: list[Frame], known: Known, count: int) -> bytes:
-    """Return pcapng files that follow each other in one, as those of a ring buffer do."""
+def in_sections(frames: list[Frame], known: Known, count: int, interfaces: int = 1) -> bytes:
+    """Return pcapng files that follow each other in one, as those of a ring buffer do; interfaces take turns."""
     each = -(-len(frames) // count)
     interface = struct.pack("<HHI", 1, 0, 262_144) + struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)
-    begin = _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + _block(1, interface)
+    begin = _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + interfaces * _block(1, interface)
     out = b""
     for place, frame in enumerate(frames):
         data, wire = framed(frame, known)
         t_ns = START_NS + round(frame.t_s * 1e9)
-        head = struct.pack("<IIIII", 0, t_ns >> 32, t_ns & 0xFFFFFFFF, len(data), wire)
+        head = struct.pack("<IIIII", place % interfaces, t_ns >> 32, t_ns & 0xFFFFFFFF, len(data), wire)
         out += (b"" if place % each else begin) + _block(6, head + data + bytes(-len(data) % 4))
     return out
 

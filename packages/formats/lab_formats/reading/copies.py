@@ -167,16 +167,16 @@ def _conversation(packet: Packet) -> Hashable:
 
 
 def _content(packet: Packet) -> Hashable:
-    """Return what shows that two interfaces saw the same: of a segment its first byte, for its length may differ.
+    """Return what shows that two interfaces saw the same: of data its first byte, for its length may differ.
 
-    Time stamps tell it from what is sent again, and from an ACK that repeats another.
+    Time stamps tell it from what is sent again; of an ACK all options do, among them what SACK reports.
     """
     if packet.flow is None:
         return packet.identity
+    if packet.end == packet.seq:
+        return packet.flow, packet.source, packet.seq, packet.ack, packet.ip_bytes, packet.header[TCP_BYTES:]
     at = packet.header.find(STAMPS, TCP_BYTES)
-    stamps = packet.header[at : at + STAMPS[1]] if at > 0 else b""
-    own = None if packet.end != packet.seq else (packet.ack, packet.ip_bytes)
-    return packet.flow, packet.source, packet.seq, own, stamps
+    return packet.flow, packet.source, packet.seq, packet.header[at : at + STAMPS[1]] if at > 0 else b""
 
 
 def _near(times_s: list[float], t_s: float) -> bool:

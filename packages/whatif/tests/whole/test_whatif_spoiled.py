@@ -173,6 +173,7 @@ FORMS: dict[str, Callable[[list[Frame]], bytes]] = {
     "a third twice": lambda frames: content(twice(frames, 1e-5, 3), BULK),
     "keepalives behind it": lambda frames: content(kept_alive(frames), BULK),
     "sections, as of a ring buffer's files": lambda frames: in_sections(frames, BULK, 3),
+    "two interfaces in turn": lambda frames: in_sections(frames, BULK, 1, interfaces=2),
 }
 
 
