@@ -111,6 +111,8 @@ class _Board:
         self.sent_row[first:last] = np.where(new & again, self.row[first:last], sent)
 
     def result(self) -> Arrivals:
-        seen = ~np.isnan(self.arrival_s)
-        row = self.sent_row[seen]
-        return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen], self.once[seen], self.shortest_s)
+        """Return what arrived in the order in which it was sent: so it stands among what one ACK reports."""
+        seen = np.flatnonzero(~np.isnan(self.arrival_s))
+        seen = seen[np.argsort(self.sent_row[seen], kind="stable")]
+        sent_s = self.segments.t_s[self.sent_row[seen]]
+        return Arrivals(self.row[seen], sent_s, self.arrival_s[seen], self.once[seen], self.shortest_s)
