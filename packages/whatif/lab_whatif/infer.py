@@ -148,7 +148,7 @@ def infer(path: Path, name: str) -> Inferred:
     most_mbps = float(table["rate_mbps"].max() or 0)  # type: ignore[arg-type]
     jitter_ms, bytes_per_ms = _jitter_ms(path), most_mbps * 1e3 / 8
     in_queue = in_order(path.down, path.step_ms / 1e3)
-    buffer = buffer_of(in_queue, base_s, bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
+    buffer = buffer_of(in_queue, base_s, int(path.up.ack.max()), bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
     if path.by_acks and buffer.kind != "tail":
         rough = buffer.hidden_bytes > END_SHARE * buffer.most_queued_bytes
         if rough or 100 * overtaken(path.down, path.step_ms / 1e3).mean() > MOST_OVERTAKEN_PCT:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import scipy  # loads scipy.stats at its first use
 from numpy.typing import NDArray
 
 from lab_whatif.path import Down
@@ -19,6 +20,7 @@ NEAR_END, MOST_ELSEWHERE = 0.75, 0.25  # of the largest queue, where a tail drop
 END_PKTS, END_SHARE, LEAST_AT_END, TOGETHER_PCT = 2, 0.05, 0.5, 95
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 CHANCE_SDS = 2  # standard deviations by which more is lost in the queue than random loss alone would lose there
+BY_CHANCE = 0.05  # probability from which queues that losses met and all queues are alike
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
 Kind = Literal["tail", "threshold", "at least"]
@@ -64,68 +66,96 @@ class Buffer:
         return float(self.lost_s[0]) if len(self.lost_s) else None
 
 
-def holes(down: Down, base_s: float) -> Holes:
-    """Find what was lost: holes that nothing fills which was sent at the same time."""
+def holes(down: Down, base_s: float, acked: int) -> Holes:
+    """Find what was lost: holes that nothing fills which was sent at the same time.
+
+    Of what was acknowledged, which ends at `acked`, it is no more than what came later: the capture lost the rest.
+    """
     highest = np.maximum.accumulate(down.end)
     before = np.concatenate([[1], highest[:-1]])
-    missing = down.seq - before
-    place = np.flatnonzero(missing > 0)
-    lost = missing[place].astype(float)
+    place = np.flatnonzero(down.seq > before)
+    begin, end = before[place], down.seq[place]
+    lost, filled = (end - begin).astype(float), np.zeros(len(place))
     sent_s = down.arrival_s - down.wait_s
     old = np.flatnonzero(down.seq < before)
-    hole = np.searchsorted(before[place], down.seq[old], side="right") - 1
+    hole = np.searchsorted(begin, down.seq[old], side="right") - 1
     for packet, number in zip(old[hole >= 0], hole[hole >= 0], strict=True):
-        inside = down.end[packet] <= down.seq[place[number]]
-        if inside and sent_s[packet] - sent_s[place[number]] < REORDERED_SHARE * base_s:
-            lost[number] -= down.end[packet] - down.seq[packet]
+        size = max(min(down.end[packet], end[number]) - down.seq[packet], 0)
+        filled[number] += size
+        lost[number] -= size * (sent_s[packet] - sent_s[place[number]] < REORDERED_SHARE * base_s)
+    lost = np.where(end <= acked, np.minimum(lost, filled), lost)
     real = lost > 0
     full = max(float((down.end - down.seq).max()), 1.0)
-    front = np.searchsorted(highest, before[place[real]])
+    front = np.searchsorted(highest, begin[real])
     return Holes(place[real], front, np.ceil(lost[real] / full))
 
 
-def buffer_of(down: Down, base_s: float, grain_bytes: float, jitter_bytes: float = 0.0) -> Buffer:
+def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_bytes: float) -> Buffer:
     """Judge the buffer and its kind.
 
     `grain_bytes` left during one step of the time stamps, and `jitter_bytes` while the way down varies without a queue.
     """
-    found, queued = holes(down, base_s), down.queued_bytes
+    found, queued = holes(down, base_s, acked), down.queued_bytes
     most = int(queued.max())
     # a burst's end is lost: the packet in front of it has met that queue, and the one behind it a drained one
     levels = np.maximum(queued[found.place], queued[found.front])
     is_low, at_low = levels < RANDOM_SHARE * most, queued < RANDOM_SHARE * most
-    random = float(found.packets[is_low].sum())
-    random_pct = 100 * random / max(float(at_low.sum()) + random, 1.0)
+    evenly = _lost_evenly(found.packets, levels, queued, NEAR_END * most)
+    random_pct = 100 * evenly or _share_pct(found.packets[is_low], at_low)
     lost = down.arrival_s[found.place], found.packets
     full, levels = found.packets[~is_low], levels[~is_low]
     together = _together_pkts(down, queued)
     hidden_bytes = int((together - 1) * down.frame_bytes.max())
     if not len(full):
         return Buffer("at least", most, most, None, random_pct, *lost, hidden_bytes)
-    every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))
+    every_pct = _share_pct(found.packets, queued >= 0)
     everywhere = Buffer("at least", most, most, None, every_pct, *lost, hidden_bytes)  # at random, or an AQM's
     by_chance = random_pct / 100 * (float((~at_low).sum()) + float(full.sum()))
     if float(full.sum()) <= by_chance + CHANCE_SDS * math.sqrt(by_chance):
         return everywhere
     level = int(levels[0])
-    above = queued > level
-    dropped = float(full[levels >= level].sum())
-    share = 100 * dropped / (dropped + float(above.sum()))
+    above = full[levels >= level]
+    drop_pct = _share_pct(above, queued > level)
     within = max(END_PKTS * together * float(down.frame_bytes.max()) + grain_bytes, END_SHARE * most) + jitter_bytes
-    near_pkts, end_pkts = (float(full[levels >= least].sum()) for least in (NEAR_END * most, most - within))
-    near_share, end_share = near_pkts / float(full.sum()), end_pkts / float(full.sum())
+    near_pkts, end_pkts = (
+        float(full[levels >= least].sum()) - evenly * float((queued >= least).sum())
+        for least in (NEAR_END * most, most - within)
+    )
+    by_queue_pkts = max(near_pkts, 1.0) if evenly else float(full.sum())
+    near_share, end_share = near_pkts / by_queue_pkts, end_pkts / by_queue_pkts
     is_first = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
     if end_share >= LEAST_AT_END and near_share >= 1 - MOST_ELSEWHERE and (is_first or end_share >= 1 - MOST_ELSEWHERE):
-        frame_bytes = int(down.frame_bytes.max())
-        # with the packet that met the queue, in whole packets; a time stamp is half a step too old, in the mean
-        holds = max(round((float(levels.max()) - grain_bytes / 2) / frame_bytes) + 1, 1) * frame_bytes
-        return Buffer("tail", holds, most, None, random_pct, *lost, hidden_bytes)
-    if is_first or share < LEAST_DROP_PCT:
+        return Buffer("tail", _held_bytes(levels, grain_bytes, down), most, None, random_pct, *lost, hidden_bytes)
+    if is_first or drop_pct < LEAST_DROP_PCT:
         below = every_pct / 100 * (float((queued < NEAR_END * most).sum()) + float(full.sum()) - near_pkts)
         by_queue = float(full.sum()) - near_pkts < below - CHANCE_SDS * math.sqrt(below)  # fewer than at random
         return everywhere.unplaced if by_queue and near_share >= 1 - MOST_ELSEWHERE else everywhere
-    drop_pct = share if dropped >= LEAST_DROPS else None
-    return Buffer("threshold", level, most, drop_pct, random_pct, *lost, hidden_bytes)
+    stated_pct = drop_pct if above.sum() >= LEAST_DROPS else None
+    return Buffer("threshold", level, most, stated_pct, random_pct, *lost, hidden_bytes)
+
+
+def _share_pct(lost: NDArray[np.float64], passed: NDArray[np.bool_]) -> float:
+    return 100 * float(lost.sum()) / max(float(lost.sum() + passed.sum()), 1.0)
+
+
+def _held_bytes(levels: NDArray[np.int64], grain_bytes: float, down: Down) -> int:
+    """Return the largest queue that was met and the packet that met it, in whole packets."""
+    frame_bytes = int(down.frame_bytes.max())
+    met_bytes = float(levels.max()) - grain_bytes / 2  # a time stamp is half a step too old, in the mean
+    return max(round(met_bytes / frame_bytes) + 1, 1) * frame_bytes
+
+
+def _lost_evenly(
+    packets: NDArray[np.float64], levels: NDArray[np.int64], queued: NDArray[np.int64], below: float
+) -> float:
+    """Return the share lost with a queue below some bytes; 0 where it differs with the queue, as by an AQM."""
+    met = np.repeat(levels, packets.astype(int))
+    met, every = met[met < below], np.maximum(queued[1:], queued[:-1])  # as of a loss: the larger of two next to it
+    every = every[every < below]
+    if len(met) < LEAST_DROPS or len(met) > LEAST_DROP_PCT / 100 * len(every):
+        return 0.0
+    alike = scipy.stats.ks_2samp(met, every, method="asymp").pvalue >= BY_CHANCE
+    return len(met) / (len(met) + len(every)) if alike else 0.0
 
 
 def _together_pkts(down: Down, queued: NDArray[np.int64]) -> float:

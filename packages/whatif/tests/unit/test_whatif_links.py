@@ -173,9 +173,19 @@ def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], ki
     waits_s = (0.1 * (numbers % 500) / 500).astype(np.float64)  # four times the queue grows to 0.1 s
     seq = 1 + 1448 * numbers
     sizes = np.full(len(numbers), 1514)
-    found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1514)
+    found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1, 1514, 0)
     assert found.kind == kind
     assert found.bytes == pytest.approx(100 * 1514, rel=0.03)
+
+
+def test_random_loss_is_told_from_what_a_small_buffer_drops_that_is_never_empty() -> None:
+    ends = np.arange(490, 20_000, 500)
+    numbers = np.delete(np.arange(20_000), np.concatenate([ends, np.arange(100, 20_000, 487)]))
+    waits_s = (0.03 + 0.07 * (numbers % 500) / 500).astype(np.float64)  # above a quarter of the largest queue
+    seq, sizes = 1 + 1448 * numbers, np.full(len(numbers), 1514)
+    found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1, 1514, 0)
+    assert found.kind == "tail"
+    assert found.random_loss_pct == pytest.approx(0.2, abs=0.02)
 
 
 @pytest.mark.parametrize(("sender", "refused"), [("cubic", True), ("hystartpp", True), ("bbr", False)])

@@ -188,6 +188,16 @@ def test_what_adds_nothing_to_a_capture_changes_nothing(tmp_path: Path, plain: D
     assert (found.buffer.bytes, found.buffer.losses) == (once.buffer.bytes, once.buffer.losses)
 
 
+@pytest.mark.parametrize("side", ENDS)
+def test_what_the_capture_alone_lost_is_no_loss_of_the_link(tmp_path: Path, side: str) -> None:
+    known = Known(most_window=120, size_bytes=5_000_000)
+    frames: list[Frame] = getattr(Download(known), side)
+    data = [frame for frame in frames if frame.length]
+    kept = [frame for frame in frames if frame not in data[100::1500]]
+    found = judged(written(tmp_path / "x.pcap", kept, known), None, [])[1].buffer
+    assert (len(frames) - len(kept), found.losses, found.random_loss_pct) == (3, 0, 0)
+
+
 def test_new_segments_that_a_senders_capture_shows_in_another_order_are_not_lost(
     tmp_path: Path, plain: Download
 ) -> None:
