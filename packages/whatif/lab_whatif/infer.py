@@ -8,8 +8,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lab_whatif.capacity import MARGIN_S, busy_gaps, capacity, in_order, overtaken
-from lab_whatif.path import Path
+from lab_whatif.path import FRAME_BYTES, Path
 from lab_whatif.queue import END_SHARE, Buffer, buffer_of
+from lab_whatif.segments import HEADER_BYTES
 
 STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
@@ -33,6 +34,7 @@ class Inferred:
     length_s: float
     near_ms: float = 0.0  # which the capture's own end took to answer the handshake, where not at once
     handshake_ms: float = np.inf  # round trip of a sender's handshake, which waits for no second packet
+    header_bytes: int = HEADER_BYTES  # of the capture's own packets, in front of data
     set_ms: float = 0.0  # by which the capture's clock was set meanwhile, beyond one step of its host's time stamps
 
     @property
@@ -90,6 +92,11 @@ class Inferred:
     def is_rough(self) -> bool:
         """Return whether that is so much that it is said, and widens the capacity's bounds."""
         return self.rough_share > MOST_ROUGH_SHARE
+
+    @property
+    def longer_share(self) -> float:
+        """Return by which share the capture's own packets are longer than they count."""
+        return (self.header_bytes - HEADER_BYTES) / (self.mss_bytes + FRAME_BYTES)
 
     @property
     def apart_ms(self) -> float:

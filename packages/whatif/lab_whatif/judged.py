@@ -33,7 +33,8 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     path = at_receiver(segments) if side == "receiver" else at_sender(segments)
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
-    inferred = replace(infer(path, segments.name), set_ms=refuse.set_s(segments, side) * 1e3)
+    inferred = replace(infer(path, segments.name), header_bytes=segments.header_bytes)
+    inferred = replace(inferred, set_ms=refuse.set_s(segments, side) * 1e3)
     called_s, opener_s = _answers_s(segments)
     is_opener = side == ("sender" if segments.opener_sends else "receiver")
     near_s, far_s = (opener_s, called_s) if is_opener else (called_s, opener_s)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab_whatif.arrivals import arrivals_of
-from lab_whatif.segments import ACK, Segments
+from lab_whatif.segments import ACK, HEADER_BYTES, Segments
 from lab_whatif.stamps import Stamps, seconds_of
 
 Seconds = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-FRAME_BYTES = 66  # headers of a segment in Ethernet, IPv4 and TCP with time stamps: what the lab's links count
+ETHERNET_BYTES = 14
+FRAME_BYTES = ETHERNET_BYTES + HEADER_BYTES  # what the lab's links count in front of data
 NOT_KNOWN = 1  # bytes in flight: no segment is as short
 
 

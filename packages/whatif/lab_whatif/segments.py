@@ -14,6 +14,7 @@ from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
 
 from lab.base.errors import UserError, field_error
+from lab.base.format import counted
 from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
 from lab.tables.tcp_headers import options
@@ -26,7 +27,9 @@ TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
 COLUMNS = ("t_s", "data", "ack", "flags", "window", "tsval", "tsecr")
 LEAST_FULL, SHARE_FULL = 500, 0.5  # bytes; of the segments that must be multiples of what a full one holds
 MOST_SIZES = 200
+MOST_OTHERS = 0.001  # of the bytes may be of others without a word
 HEAD_BYTES = 60  # of TCP, with all options
+HEADER_BYTES = 52  # of IPv4, and TCP with time stamps
 ETHERNET_IP = bytes([0] * 12) + b"\x08\x00\x45" + bytes([0] * 19)  # what decoding in columns expects before TCP
 
 
@@ -51,6 +54,7 @@ class Segments:
     mss_bytes: int | None  # payload of a full segment, by the handshake
     cut: float = 0.0  # share of segments of which the capture does not hold the whole TCP header
     far_copies: float = 0.0  # share of segments that another place shows too
+    header_bytes: int = HEADER_BYTES  # of IP and TCP in front of data
     grain_s: float = 0.0  # step of the capture's clock, the coarsest of several interfaces
 
 
@@ -58,13 +62,13 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     """Read the connection with most payload; UserError where the capture holds no TCP data."""
     connections, others = _connections(of_one_interface(untranslated(packets_of(path, notes), notes)))
     if not connections:
-        raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP")
+        raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP, not QUIC (UDP)")
     sizes = [sum(packet.end - packet.seq for packet in each) for each in connections]
     most = max(sizes)
     found, far = _once(connections[sizes.index(most)])
     cut = sum(len(packet.header) < (packet.header[TCP_OFFSET] >> 4) * 4 for packet in found) / len(found)
     share = most / max(sum(sizes) + others, 1)
-    if len(connections) > 1:
+    if len(connections) > 1 or share < 1 - MOST_OTHERS:
         notes.append(_largest(found, share, len(connections)))
     whole = _without_keepalives(_decoded(path.name, found, share))
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
@@ -81,7 +85,8 @@ def _largest(packets: list[Packet], share: float, count: int) -> str:
     """Return which of several connections is read."""
     one, port, other, its_port = packets[0].flow or (b"", 0, b"", 0)
     ends = f"{ip_address(one)} port {port} and {ip_address(other)} port {its_port}"
-    return f"{count} connections: the largest is read, between {ends} ({share:.1%} of the bytes)."
+    what = f"{counted(count, 'TCP connection')}: the largest is read, between {ends} ({share:.1%} of the bytes)"
+    return what + ("; what others carried is not in the capacity." if share < 1 - MOST_OTHERS else ".")
 
 
 def _connections(packets: list[Packet]) -> tuple[list[list[Packet]], int]:
@@ -170,7 +175,10 @@ def _decoded(name: str, packets: list[Packet], share: float) -> Segments:
     whole = bool(syn.any()) and bool((fields["flags"] & (SYN | ACK) == SYN | ACK).any())
     numbers = seq, ack, length, fields["flags"], window, fields["tsval"], fields["tsecr"]
     mss_bytes = _mss_bytes(packets[place].header for place in np.flatnonzero(fields["flags"] & SYN))
-    return Segments(name, t_s - start_s, data, *numbers, blocks, share, opener_sends, whole, mss_bytes)
+    headers = [packet.ip_bytes - size for packet, size in zip(packets, length.tolist(), strict=True) if size > 0]
+    header_bytes = int(np.median(headers)) if headers else HEADER_BYTES
+    facts = share, opener_sends, whole, mss_bytes
+    return Segments(name, t_s - start_s, data, *numbers, blocks, *facts, header_bytes=header_bytes)
 
 
 def _mss_bytes(handshake: Iterable[bytes]) -> int | None:

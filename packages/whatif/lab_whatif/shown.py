@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.table import Table
 
-from lab.base.format import NONE
+from lab.base.format import NONE, counted
 from lab.commands.lines import say
 from lab.traces.recording import Recording
 from lab_whatif.capacity import MARGIN_S
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
 from lab_whatif.infer import MOST_OVERTAKEN_PCT, Inferred
+from lab_whatif.queue import LEAST_DROPS
+from lab_whatif.segments import HEADER_BYTES
 from lab_whatif.verdict import Compared, marks
 
 DIGITS = {"s": 2, "MB": 1, "ms": 0, "packets": 0}
 KIND_WORDS = {"tail": "drops what exceeds", "threshold": "drops a share above", "at least": "holds at least"}
 MB = 1e6
+MOST_LONGER_SHARE = 0.005  # by which packets may be longer than they count, without a word
 
 
 def sentences(
@@ -77,6 +80,7 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
+        *_longer(inferred),
         *_rough(inferred),
         *_varying(inferred),
         *_not_near(inferred),
@@ -84,6 +88,14 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         *_running_apart(inferred),
         *_set(inferred),
     ]
+
+
+def _longer(inferred: Inferred) -> list[str]:
+    """Return that packets have longer headers than count, as over IPv6 or with MPTCP's options."""
+    if inferred.longer_share <= MOST_LONGER_SHARE:
+        return []
+    counts = f"headers of {inferred.header_bytes} bytes (IP and TCP) count as {HEADER_BYTES}, as in a replay"
+    return [f"{counts}: the link's own capacity and buffer are larger by {inferred.longer_share:.1%}"]
 
 
 def _not_near(inferred: Inferred) -> list[str]:
@@ -159,6 +171,8 @@ def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     holds = min(found.bytes, int(known["buffer"].low or 0)) if found.kind == "at least" else found.bytes
     loss = f"; {found.random_loss_pct:.3f} % lost without a full queue" if found.random_loss_pct else ""
     share = f" ({found.drop_pct:.1f} %)" if found.drop_pct is not None else ""
+    if found.kind == "tail" and found.losses < LEAST_DROPS:
+        share = f" (by {counted(found.losses, 'lost packet')} alone, which may be an AQM's)"
     if not found.is_placed:
         loss = (
             f"; {found.losses} packets lost, at which queue is not seen, for ACKs or packets are late, or an AQM drops"

@@ -94,7 +94,23 @@ def test_which_of_several_connections_is_read_is_said(tmp_path: Path, bulk: Down
     file = written(file, [*bulk.client, replace(bulk.client[0], t_s=end_s, seq=10**9, tsval=round(end_s * 1e3))], BULK)
     judged(file, None, notes)
     between = "between 10.0.0.1 port 5201 and 10.0.0.2 port 40000"
-    assert notes == [f"2 connections: the largest is read, {between} (100.0% of the bytes)."]
+    assert notes == [f"2 TCP connections: the largest is read, {between} (100.0% of the bytes)."]
+
+
+def test_what_other_traffic_carried_is_said_to_be_missing_in_the_capacity(tmp_path: Path, bulk: Download) -> None:
+    """As QUIC next to the download: below 5 % of the bytes it forbids nothing."""
+    file, notes = written(tmp_path / "x.pcap", bulk.client, BULK), list[str]()
+    udp = bytes(12) + bytes.fromhex("0800 4500 c350 0000 0000 40 11 0000 0a000001 0a000002 01bb c350 c33c 0000")
+    record = struct.pack("<4I", START_NS // 10**9 + 1, 0, len(udp), 14 + 0xC350) + udp
+    file.write_bytes(file.read_bytes() + 4 * record)
+    judged(file, None, notes)
+    assert notes[-1].endswith("% of the bytes); what others carried is not in the capacity.")
+
+
+def test_over_ipv6_the_links_own_capacity_is_said_to_be_larger(tmp_path: Path, bulk: Download) -> None:
+    found = judged(written(tmp_path / "x.pcap", bulk.client, BULK, version=6), None, [])[1]
+    line = "headers of 72 bytes (IP and TCP) count as 52, as in a replay: the link's own capacity and buffer are larger"
+    assert f"{line} by 1.3%" in link_lines(found, "receiver")
 
 
 def test_segments_merged_at_the_receiver_are_refused(tmp_path: Path, bulk: Download) -> None:
