@@ -151,6 +151,7 @@ ERF, ERF_TYPES, ERF_SPAN_S = struct.Struct("<QBx"), range(1, 49), 3600  # Endace
 PEEK, PEEK_VERSIONS, PEEK_EMPTY = struct.Struct(">BB5I2I8x12s"), (5, 6, 7), bytes(12)  # EtherPeek's, without a sign
 ETL, ETL_TYPES, ETL_FLAGS, ETL_UNIT = struct.Struct("<I68xHBB"), (1, 2), 0xC0, 1024  # Windows' traces of events
 TAR_AT = 257  # of its sign
+UTF_16 = re.compile(rb"(?:\0[^\0])+|(?:[^\0]\0)+")  # of letters below 256
 OTHER_FILES = {
     b"\xfd7zXZ\0": "packed by xz: unpack it first",
     b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it first",
@@ -184,6 +185,9 @@ def resembled(head: Head) -> tuple[str, ...]:
     text = "\n".join(head.lines[:50]) or _one_long_line(head.data)
     if not text and (_is_erf(head.data) or _is_etherpeek(head.data)):
         raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {OTHER_CAPTURE}")
+    if not text and UTF_16.fullmatch(head.data):
+        words = "UTF-16 without its mark: save it as UTF-8"
+        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
     if not text and _is_etl(head.data):
         words = "a trace of Windows (ETL): 'pktmon etl2pcap FILE', or etl2pcapng, turns it into a capture"
         raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")

@@ -25,7 +25,9 @@ PERCENT = re.compile(r"%|(?i:pct|perc|percent|percentage|prozent)")
 LETTERS = {"": "", "k": "k", "m": "M", "g": "G"}
 TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
-BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "GB/s": 8e3, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
+BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "GB/s": 8e3}
+BINARY_MBPS = {"Kibit/s": 1.024e-3, "Mibit/s": 1.048576, "Gibit/s": 1073.741824}
+BINARY_MBPS |= {"KiB/s": 8.192e-3, "MiB/s": 8.388608, "GiB/s": 8589.934592}
 SHORT = {"": "bit/s", "k": "kbit/s", "K": "kbit/s", "M": "Mbit/s", "G": "Gbit/s"}  # as in Mbps and Mb/s
 PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
     "bit/interval": 1e-6,
@@ -35,7 +37,7 @@ PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
     "kB/interval": 8e-3,
     "MB/interval": 8.0,
 }
-RATES = BITS_MBPS | BYTES_MBPS | PER_INTERVAL
+RATES = BITS_MBPS | BYTES_MBPS | BINARY_MBPS | PER_INTERVAL
 CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "day": 86_400.0}
 RATE_COLUMNS = ("rate_down_mbps", "rate_up_mbps")
 OWN = {
@@ -71,7 +73,7 @@ def _rates(match: re.Match[str]) -> Iterator[str]:
     unclear = bool(sign) and (match[0].isupper() or of_camel)
     bits = sign == "b" or (match["long"] or "").lower() == "bit"
     if bits or unclear:
-        yield f"{letter}bit/s"
+        yield f"{letter.upper()}ibit/s" if binary else f"{letter}bit/s"
     if not bits or unclear:
         yield f"{letter.upper()}iB/s" if binary else f"{letter}B/s"
     if match["long"] and not bits and letter and not binary:  # iperf's MBytes are of 2^20
@@ -131,7 +133,7 @@ def _own_unit(file: Path, becomes: str, name: str) -> tuple[str, bool]:
     """Return the unit of a recording's column, and whether the name shows it; UserError where it shows another one."""
     own, known = OWN.get(becomes, ""), UNITS[becomes]
     shown = [unit for unit in shown_units(becomes, name) if unit in known]
-    if any(known[unit] != known[own] for unit in shown):
+    if any(known[unit] != known[own] or unit in PER_INTERVAL for unit in shown):
         units = " or ".join(f"[{unit}]" for unit in shown)
         rule = f"given with its unit, as {becomes}={name} {units}: without one it is in {own}"
         raise field_error(file, "columns", f"{becomes}={name}", rule)

@@ -244,6 +244,8 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"\xfd7zXZ\0", "packed by xz: unpack it first"),
+        ("t_s,rtt_ms\n0,1\n".encode("utf-16-le"), "UTF-16 without its mark: save it as UTF-8"),
+        ("t_s,rtt_ms\n0,1\n".encode("utf-16-be"), "UTF-16 without its mark"),
         (b"7z\xbc\xaf\x27\x1c\0\4", "packed by 7-Zip: unpack it first"),
         (gzip.compress(gzip.compress(b"1\n" * 9, mtime=0), mtime=0), "packed by gzip twice: unpack it first"),
         (
