@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from lab_formats.reading.packets import ACK, SYN
 
 from lab.base.errors import Faults, UserError, field_error
 from lab_whatif import refuse
 from lab_whatif.infer import Inferred, infer
 from lab_whatif.path import at_receiver, at_sender
-from lab_whatif.segments import ACK, SYN, Segments, in_full_segments, of_capture
+from lab_whatif.segments import Segments, in_full_segments, of_capture
 
 Side = Literal["receiver", "sender"]
 SIDES = ("receiver", "sender")

@@ -13,12 +13,13 @@ from lab_formats.formats import pcap
 from lab_formats.reading.grain import grain_s
 from numpy.typing import NDArray
 
-from lab.base.errors import Faults, UserError, field_error
+from lab.base.errors import field_error
 from lab.traces import importers
 from lab.traces.importer import Head
 from lab.traces.recording import Recording
 from lab_whatif.evidence import Item
 from lab_whatif.infer import Inferred, infer
+from lab_whatif.judged import refuse_all
 from lab_whatif.path import FRAME_BYTES, NOT_KNOWN, Down, Path, Sent, Up
 from lab_whatif.refuse import BULK_BYTES, LEAST_STEPS, of_few_steps, paused, too_little
 
@@ -50,8 +51,7 @@ def inferred_of(file: File, found: Recording) -> Inferred:
     inferred = infer(_path(file, found.frame, HEADERS[found.format]), found.source)
     lines = [*_unordered(found.frame), *of_few_steps(inferred.path, LEAST_STEPS["sender"], "the log's clock")]
     lines += [*paused(_pauses(found.frame, inferred.base_s), inferred), *too_little(inferred)]
-    if lines:
-        raise Faults(UserError(f"{file}: {line}") for line in lines)
+    refuse_all(file, lines)
     return inferred
 
 

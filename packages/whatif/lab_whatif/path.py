@@ -8,10 +8,11 @@ shortest ways, which is the base RTT. Half of it is put on each way.
 from dataclasses import dataclass
 
 import numpy as np
+from lab_formats.reading.packets import ACK
 from numpy.typing import NDArray
 
 from lab_whatif.arrivals import arrivals_of
-from lab_whatif.segments import ACK, HEADER_BYTES, Segments
+from lab_whatif.segments import HEADER_BYTES, Segments
 from lab_whatif.stamps import Stamps, seconds_of
 
 Seconds = NDArray[np.float64]

@@ -4,11 +4,12 @@
 from collections.abc import Iterator
 
 import numpy as np
+from lab_formats.reading.packets import ACK, SYN
 
 from lab.tables.packets import unwrap
 from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
 from lab_whatif.path import Path
-from lab_whatif.segments import ACK, SYN, Numbers, Segments, full_bytes
+from lab_whatif.segments import Numbers, Segments, full_bytes
 from lab_whatif.stamps import unsteady_s
 
 ONE_FLOW = 0.95  # of the bytes

@@ -10,20 +10,19 @@ import numpy as np
 import polars as pl
 from lab_formats.reading.copies import SAME_PLACE_S, of_one_interface, untranslated
 from lab_formats.reading.grain import of_interfaces_s
-from lab_formats.reading.packets import Flow, Packet, packets_of
+from lab_formats.reading.missing import stated_mss
+from lab_formats.reading.packets import ACK, SYN, Flow, Packet, is_cut, packets_of
 from numpy.typing import NDArray
 
 from lab.base.errors import UserError, field_error
 from lab.base.format import counted
 from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
-from lab.tables.tcp_headers import options
-from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
+from lab_whatif.sack import Blocks, blocks_of
 
 Numbers = NDArray[np.int64]
 Seconds = NDArray[np.float64]
-SYN, ACK, MSS, STAMP_BYTES = 2, 16, 2, 12
-TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
+STAMP_BYTES = 12
 COLUMNS = ("t_s", "data", "ack", "flags", "window", "tsval", "tsecr")
 LEAST_FULL, SHARE_FULL = 500, 0.5  # bytes; of the segments that must be multiples of what a full one holds
 MOST_SIZES = 200
@@ -66,7 +65,7 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     sizes = [sum(packet.end - packet.seq for packet in each) for each in connections]
     most = max(sizes)
     found, far = _once(connections[sizes.index(most)])
-    cut = sum(len(packet.header) < (packet.header[TCP_OFFSET] >> 4) * 4 for packet in found) / len(found)
+    cut = sum(is_cut(packet.header) for packet in found) / len(found)
     share = most / max(sum(sizes) + others, 1)
     if len(connections) > 1 or share < 1 - MOST_OTHERS:
         notes.append(_largest(found, share, len(connections)))
@@ -183,9 +182,7 @@ def _decoded(name: str, packets: list[Packet], share: float) -> Segments:
 
 def _mss_bytes(handshake: Iterable[bytes]) -> int | None:
     """Return the smaller announced MSS without the time stamps that each segment has."""
-    announced = [
-        int.from_bytes(body) for header in handshake for kind, body in options(header[TCP_BYTES:]) if kind == MSS
-    ]
+    announced = [mss for header in handshake if (mss := stated_mss(header))]
     return min(announced) - STAMP_BYTES if announced else None
 
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any
 
-from lab_formats.reading.packets import Flow, Packet
+from lab_formats.reading.packets import Flow, Packet, is_cut
 
 ELSEWHERE_S = 2.0  # most between two interfaces: a queue may lie between them
 SAME_PLACE_S = 1e-3  # most between two copies of which nothing shows where they were seen
@@ -16,7 +16,6 @@ PORT_BYTES, CHECKSUM_AT, URGENT_AT = 4, 16, 18  # in TCP's header: what a transl
 LEAST_TRANSLATED = 10  # segments: fewer may be the same by chance, as of a scan
 SHARE = 0.5  # of a way's packets: what is sent again is less, and other numbers stand in it
 Way = tuple[Any, bytes]  # a conversation and the source of its packets
-TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
 
 
 def counted_once(packets: list[Packet]) -> tuple[list[Packet], int]:
@@ -135,9 +134,8 @@ def _longest_s(packet: Packet) -> float:
 
 def _is_copy(packet: Packet, full: set[Way]) -> bool:
     """Return whether a packet of a way that stands twice is a copy: of an ACK that is cut (SACK) the way back says."""
-    header = packet.header
-    is_cut = packet.end == packet.seq and len(header) > TCP_OFFSET and len(header) < (header[TCP_OFFSET] >> 4) * 4
-    return not is_cut or (packet.flow, packet.target) in full
+    cut_ack = packet.end == packet.seq and is_cut(packet.header)
+    return not cut_ack or (packet.flow, packet.target) in full
 
 
 def _most(count: int, of: int) -> bool:

@@ -4,18 +4,18 @@
 Bytes that were acknowledged have passed: where no segment holds them, or a later one, the capture is at fault.
 """
 
-import struct
 from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from lab.tables.packets import unwrap
+from lab.tables.tcp_headers import options
 from lab_formats.reading.packets import SYN, Flow, Packet
 
 # Of segments that a host put together before they were captured (GRO), or had not cut yet (TSO), one has its headers.
 TCP_BYTES, FLAGS_AT = 20, 13
-END, NOTHING, MSS = 0, 1, 2  # kinds of options
+MSS = 2  # a kind of option
 MOST_HEADERS = 0.01  # of the bytes, without a word
 
 
@@ -94,7 +94,7 @@ def merged(packets: list[Packet]) -> Iterator[str]:
     """Yield a note on the headers that are missing from the rate; without the handshake they are not known."""
     most: dict[Flow, int] = {}
     for packet in packets:
-        if packet.flow and (mss := _stated_mss(packet.header)):
+        if packet.flow and (mss := stated_mss(packet.header)):
             most[packet.flow] = min(mss, most.get(packet.flow, mss))
     count = lacking = 0
     for packet in packets:
@@ -109,11 +109,8 @@ def merged(packets: list[Packet]) -> Iterator[str]:
         yield f"{count} packets hold several segments each, as a host puts them together (GRO, TSO): {words}."
 
 
-def _stated_mss(header: bytes) -> int:
+def stated_mss(header: bytes) -> int:
     """Return the MSS that a SYN states; 0 of any other segment, and of one that is cut before it."""
-    at = TCP_BYTES
-    while len(header) > FLAGS_AT and header[FLAGS_AT] & SYN and at + 4 <= len(header) and header[at] != END:
-        if header[at] == MSS:
-            return int(struct.unpack_from(">H", header, at + 2)[0])
-        at += 1 if header[at] == NOTHING else max(header[at + 1], 2)
-    return 0
+    if len(header) <= FLAGS_AT or not header[FLAGS_AT] & SYN:
+        return 0
+    return next((int.from_bytes(body) for kind, body in options(header[TCP_BYTES:]) if kind == MSS), 0)

@@ -134,6 +134,11 @@ def _undamaged(packets: list[Packet], lengths: Counter[int], notes: list[str]) -
     return kept
 
 
+def is_cut(header: bytes) -> bool:
+    """Return whether TCP's header is cut within its options."""
+    return TCP_OFFSET < len(header) < (header[TCP_OFFSET] >> 4) * 4
+
+
 def address_of(path: Path, text: str) -> bytes:
     """Read an address as packets have it."""
     try:
