@@ -3,6 +3,7 @@
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -19,13 +20,7 @@ EVIDENCE, CAPACITY, UP, NUMBERS, LINK = "evidence.json", "capacity.parquet", "up
 
 def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]) -> None:
     """Write each number with its bounds, the capacity by time, and each ACK's wait."""
-    content = {
-        "capture": inferred.name,
-        "captured_at": side,
-        "notes": notes,
-        "numbers": [each._asdict() for each in items(inferred)],
-    }
-    write_whole(folder / EVIDENCE, json.dumps(content, indent=1) + "\n")
+    _write_json(folder, inferred.name, side, notes, items(inferred))
     _write_table(folder / CAPACITY, inferred.capacity.drop("replayed_mbps"))
     up = inferred.path.up
     waits = {"t_s": up.depart_s, "wait_ms": up.most_s * 1e3, "bracket_ms": (up.most_s - up.least_s) * 1e3}
@@ -34,14 +29,14 @@ def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]
 
 def write_bounds(folder: Path, log: Recording, table: pl.DataFrame, found: list[Item]) -> None:
     """Write what coarse readings bound."""
-    content = {
-        "capture": log.source,
-        "captured_at": "sender, by its tcp_info",
-        "notes": list(log.notes),
-        "numbers": [each._asdict() for each in found],
-    }
-    write_whole(folder / EVIDENCE, json.dumps(content, indent=1) + "\n")
+    _write_json(folder, log.source, "sender, by its tcp_info", log.notes, found)
     _write_table(folder / CAPACITY, table)
+
+
+def _write_json(folder: Path, name: str, side: str, notes: Sequence[str], numbers: list[Item]) -> None:
+    facts = {"capture": name, "captured_at": side, "notes": list(notes)}
+    content = facts | {"numbers": [each._asdict() for each in numbers]}
+    write_whole(folder / EVIDENCE, json.dumps(content, indent=1) + "\n")
 
 
 def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list[Range]) -> None:

@@ -217,24 +217,11 @@ def of_trial(packets: pl.DataFrame, name: str) -> Segments:
     own = packets.filter((pl.col("flow") == 1) & pl.col("tsval").is_not_null())
     if not own.height:
         raise UserError(f"{name}: packets: must hold segments with time stamps of flow 1")
-
-    def column(field: str) -> Numbers:
-        return own[field].fill_null(-1).cast(pl.Int64).to_numpy()
-
-    return Segments(
-        name,
-        own["t_s"].to_numpy(),
-        own["to_client"].to_numpy(),
-        seq=column("seq_bytes"),
-        ack=column("ack_bytes"),
-        length=column("len_bytes"),
-        flags=column("flags"),
-        window=column("window_bytes"),
-        tsval=column("tsval"),
-        tsecr=column("tsecr"),
-        sack=Blocks.none(own.height),
-        share=1.0,
-        opener_sends=False,
-        has_handshake=True,
-        mss_bytes=None,
+    fields = ("seq_bytes", "ack_bytes", "len_bytes", "flags", "window_bytes", "tsval", "tsecr")
+    seq, ack, length, flags, window, tsval, tsecr = (
+        own[field].fill_null(-1).cast(pl.Int64).to_numpy() for field in fields
     )
+    numbers = seq, ack, length, flags, window, tsval, tsecr
+    begin = own["t_s"].to_numpy(), own["to_client"].to_numpy()
+    sack = Blocks.none(own.height)
+    return Segments(name, *begin, *numbers, sack, share=1.0, opener_sends=False, has_handshake=True, mss_bytes=None)

@@ -80,80 +80,45 @@ def link_lines(inferred: Inferred, side: str) -> list[str]:
         f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
-        *_longer(inferred),
-        *_rough(inferred),
-        *_varying(inferred),
-        *_not_near(inferred),
-        *_long(inferred),
-        *_running_apart(inferred),
-        *_set(inferred),
+        *_caveats(inferred),
     ]
 
 
-def _longer(inferred: Inferred) -> list[str]:
-    """Return that packets have longer headers than count, as over IPv6 or with MPTCP's options."""
-    if inferred.longer_share <= MOST_LONGER_SHARE:
-        return []
-    counts = f"headers of {inferred.header_bytes} bytes (IP and TCP) count as {HEADER_BYTES}, as in a replay"
-    return [f"{counts}: the link's own capacity and buffer are larger by {inferred.longer_share:.1%}"]
+def _caveats(inferred: Inferred) -> Iterator[str]:
+    """Yield by what the numbers may be others: one line each."""
+    if inferred.longer_share > MOST_LONGER_SHARE:
+        counts = f"headers of {inferred.header_bytes} bytes (IP and TCP) count as {HEADER_BYTES}, as in a replay"
+        yield f"{counts}: the link's own capacity and buffer are larger by {inferred.longer_share:.1%}"
+    if inferred.is_rough:
+        moments = f"the link was backlogged for {inferred.backlog_ms:.0f} ms at a time (mean)"
+        why = "as where the sender's application writes in bursts, its window stays small or ACKs are late"
+        late = f"packets that are late by themselves move the capacity by up to {inferred.rough_share:.0%}"
+        yield f"{moments}, {why}: {late}"
+    if varies := _varies(inferred):
+        taken = f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"
+        random = inferred.buffer.random_loss_pct > 0
+        yield taken + (", and what seems lost without a full queue may have met one" if random else "")
+    if inferred.near_ms:
+        took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
+        yield f"{took}: if the capture was not taken at it, the base RTT is longer by as much"
+    if inferred.is_long:
+        took = f"the handshake's round trip took {inferred.handshake_ms:.1f} ms"
+        yield f"{took}: the base RTT is no longer than that, unless something on the way answered it"
+    if inferred.runs_apart:
+        words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
+        yield f"the way up changes steadily, as between two clocks that run apart: {words}"
+    if inferred.set_ms:
+        words = f"the base RTT is then longer by up to {inferred.set_ms + inferred.path.step_ms:.1f} ms"
+        yield f"the capture's clock leaves its host's time stamps, as one that is set meanwhile (NTP): {words}"
 
 
-def _not_near(inferred: Inferred) -> list[str]:
-    """Return that the end at which the capture was taken did not answer at once: it may lie further on."""
-    if not inferred.near_ms:
-        return []
-    took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
-    return [f"{took}: if the capture was not taken at it, the base RTT is longer by as much"]
-
-
-def _long(inferred: Inferred) -> list[str]:
-    """Return that the handshake was answered sooner than any data."""
-    if not inferred.is_long:
-        return []
-    took = f"the handshake's round trip took {inferred.handshake_ms:.1f} ms"
-    return [f"{took}: the base RTT is no longer than that, unless something on the way answered it"]
-
-
-def _rough(inferred: Inferred) -> list[str]:
-    """Return that the link was backlogged for moments only, so that late packets weigh."""
-    if not inferred.is_rough:
-        return []
-    moments = f"the link was backlogged for {inferred.backlog_ms:.0f} ms at a time (mean)"
-    why = "as where the sender's application writes in bursts, its window stays small or ACKs are late"
-    return [
-        f"{moments}, {why}: packets that are late by themselves move the capacity by up to {inferred.rough_share:.0%}"
-    ]
-
-
-def _varying(inferred: Inferred) -> list[str]:
-    """Return that the way down varies without a queue, or that packets overtake: what waits so is taken for one."""
+def _varies(inferred: Inferred) -> str:
+    """Return in words how the way down varies without a queue; nothing where it does not."""
     if inferred.jitter_ms > MARGIN_S * 1e3 + inferred.path.step_ms:
-        varies = f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
-    elif inferred.overtaken_pct > MOST_OVERTAKEN_PCT:
-        varies = f"{inferred.overtaken_pct:.1f} % of the packets were overtaken, so that others may be late too"
-    else:
-        return []
-    taken = f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"
-    return [
-        taken + (", and what seems lost without a full queue may have met one" * (inferred.buffer.random_loss_pct > 0))
-    ]
-
-
-def _running_apart(inferred: Inferred) -> list[str]:
-    """Return that the base RTT rests on moments far from each other, between which the clocks ran apart."""
-    if not inferred.runs_apart:
-        return []
-    words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
-    return [f"the way up changes steadily, as between two clocks that run apart: {words}"]
-
-
-def _set(inferred: Inferred) -> list[str]:
-    """Return that the capture's clock was set while it was taken."""
-    if not inferred.set_ms:
-        return []
-    most_ms = inferred.set_ms + inferred.path.step_ms
-    words = f"the base RTT is then longer by up to {most_ms:.1f} ms"
-    return [f"the capture's clock leaves its host's time stamps, as one that is set meanwhile (NTP): {words}"]
+        return f"the way down varies by {inferred.jitter_ms:.0f} ms without a queue"
+    if inferred.overtaken_pct > MOST_OVERTAKEN_PCT:
+        return f"{inferred.overtaken_pct:.1f} % of the packets were overtaken, so that others may be late too"
+    return ""
 
 
 def show_bounds(found: list[Item], log: Recording, console: Console) -> None:

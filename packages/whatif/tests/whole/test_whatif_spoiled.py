@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every spoiled capture is refused, and no bulk capture is; what stands there twice or was sent again counts once."""
 
-import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -98,24 +97,8 @@ def test_a_clock_that_is_coarse_at_one_of_two_interfaces_is_refused(tmp_path: Pa
     ways = [[replace(frame, t_s=frame.t_s // 0.01 * 0.01) for frame in frames if frame.to_client]]
     ways.append([frame for frame in frames if not frame.to_client])
     file = tmp_path / "x.pcapng"
-    file.write_bytes(b"".join(in_a_section(written(tmp_path / "x.pcap", way, known)) for way in ways))
+    file.write_bytes(b"".join(in_sections(way, known, 1) for way in ways))
     assert "must be at least 5 steps of the capture's clock (10 ms)" in error_of(judged, file, None, [])
-
-
-def in_a_section(pcap: Path) -> bytes:
-    """Return a pcap file as a section of pcapng, with an interface of its own."""
-    data, at = pcap.read_bytes(), 24
-    order = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
-    blocks = [(0x0A0D0D0A, order), (1, struct.pack("<HHIHHB7x", 1, 0, 0, 9, 1, 9))]
-    while at < len(data):
-        second, ns, held, wire = struct.unpack_from("<4I", data, at)
-        t_ns, packet = second * 10**9 + ns, data[at + 16 : at + 16 + held]
-        head = struct.pack("<5I", 0, t_ns >> 32, t_ns % 2**32, held, wire)
-        blocks.append((6, head + packet + bytes(-held % 4)))
-        at += 16 + held
-    return b"".join(
-        struct.pack("<2I", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body)) for kind, body in blocks
-    )
 
 
 @pytest.mark.parametrize(("side", "shown"), [("client", "-9"), ("server", "10")])
