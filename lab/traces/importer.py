@@ -2,20 +2,20 @@
 """The contract of an importer, and the part of a file by which it recognises its format."""
 
 import gzip
+import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lab.base.errors import UserError
 from lab.base.plain_file import require_plain
 from lab.traces.recording import Recording
 
 HEAD_BYTES = 65_536
-GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what PowerShell writes
 Option = str | int | float | bool | tuple[str, ...] | Path
 
@@ -77,20 +77,31 @@ class Formats:
     resembled: Callable[[Head], tuple[str, ...]]
 
 
+def _zstd(raw: IO[bytes]) -> Any:
+    import pyarrow as pa  # which most files do not need
+
+    return pa.input_stream(raw, compression="zstd")
+
+
+PACKED: dict[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {  # by the first bytes
+    b"\x1f\x8b": ("whole gzip", gzip.open),
+    b"\xfd7zXZ\0": ("whole xz", lzma.open),
+    b"\x28\xb5\x2f\xfd": ("whole zstd", _zstd),
+    b"": ("readable", nullcontext),
+}
+
+
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file, unpacked where it is gzip; UserError where it cannot be read."""
+    """Open a file, unpacked where it is packed by gzip, xz or zstd; UserError where it cannot be read."""
     require_plain(path)
+    kind = "readable"
     try:
         with path.open("rb") as raw:
-            packed = raw.read(2) == GZIP
+            first = raw.read(max(map(len, PACKED)))
             raw.seek(0)
-            if packed:
-                with gzip.open(raw) as unpacked:
-                    yield unpacked  # type: ignore[misc]
-            else:
-                yield raw
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UserError(f"{path}: {error}: must be a whole gzip file") from None
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}: must be a readable file") from None
+            kind, opened = next(each for sign, each in PACKED.items() if first.startswith(sign))
+            with opened(raw) as file:
+                yield file
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise UserError(f"{path}: {getattr(error, 'strerror', None) or error}: must be a {kind} file") from None

@@ -151,10 +151,8 @@ ERF, ERF_TYPES, ERF_SPAN_S = struct.Struct("<QBx"), range(1, 49), 3600  # Endace
 PEEK, PEEK_VERSIONS, PEEK_EMPTY = struct.Struct(">BB5I2I8x12s"), (5, 6, 7), bytes(12)  # EtherPeek's, without a sign
 ETL, ETL_TYPES, ETL_FLAGS, ETL_UNIT = struct.Struct("<I68xHBB"), (1, 2), 0xC0, 1024  # Windows' traces of events
 TAR_AT = 257  # of its sign
-UTF_16 = re.compile(rb"(?:\0[^\0])+|(?:[^\0]\0)+")  # of letters below 256
+UTF_16 = re.compile(rb"(?:\0[^\0]){8,}|(?:[^\0]\0){8,}")  # of letters below 256
 OTHER_FILES = {
-    b"\xfd7zXZ\0": "packed by xz: unpack it first",
-    b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it first",
     b"\x04\x22\x4d\x18": "packed by lz4: unpack it first",
     b"BZh": "packed by bzip2: unpack it first",
     b"7z\xbc\xaf\x27\x1c": "packed by 7-Zip: unpack it first",

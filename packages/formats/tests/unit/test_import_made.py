@@ -3,9 +3,13 @@
 
 import gzip
 import json
+import lzma
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from lab.base.errors import UserError
@@ -51,9 +55,10 @@ def test_irtts_losses_may_be_words(tmp_path: Path, lost: str) -> None:
     assert read(tmp_path, irtt(trip(0, 0, 5, "false"), trip(1, 9, None, lost))).frame["lost"].to_list() == [False, True]
 
 
-def test_irtts_file_may_be_packed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, partial(pa.compress, codec="zstd", asbytes=True)])
+def test_irtts_file_may_be_packed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     file = tmp_path / "made.json.gz"
-    file.write_bytes(gzip.compress(irtt(trip(0, 0, 5), trip(1, 9, 6)).encode()))
+    file.write_bytes(pack(irtt(trip(0, 0, 5), trip(1, 9, 6)).encode()))
     assert importers.read(file).frame.height == 2
 
 
