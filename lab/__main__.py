@@ -86,8 +86,8 @@ def _words(then: str) -> str:
 
 
 def _end(message: str, status: int) -> None:
-    with suppress(OSError):  # the terminal may be gone
-        print(message, file=sys.stderr)
+    with suppress(OSError, AttributeError):  # the terminal may be gone, and was never there where it is closed
+        sys.stderr.write(f"{message}\n")
     sys.exit(status)
 
 

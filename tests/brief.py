@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What tests need in one line each: a file, a folder, a value that must be there, and the line of a refusal."""
 
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -28,6 +30,17 @@ def folder_at(folder: Path) -> Path:
 def present(value: T | None) -> T:
     assert value is not None
     return value
+
+
+@contextmanager
+def few_bytes_per_file(most: int) -> Iterator[None]:
+    """Let this process write files of so many bytes only, as on a disk that is almost full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def error_of(call: Callable[P, object], *given: P.args, **named: P.kwargs) -> str:

@@ -2,10 +2,10 @@
 """The commit of this checkout."""
 
 import os
-import shutil
 import subprocess
 
 from lab.base import paths
+from lab.base.processes import run_tool
 
 # What names another repository than that of a folder: a git hook has some of them set, for its own.
 OTHERS = {f"GIT_{name}" for name in "DIR WORK_TREE COMMON_DIR INDEX_FILE OBJECT_DIRECTORY NAMESPACE PREFIX".split()}
@@ -18,10 +18,11 @@ def commit() -> str | None:
 
 def answer(*words: str) -> str | None:
     """Return what git says of this checkout; None outside a checkout, or without git."""
-    return git(*words).stdout.decode(errors="replace").strip() or None if shutil.which("git") else None
+    done = git(*words)
+    return None if done.returncode else done.stdout.decode(errors="replace").strip() or None
 
 
 def git(*words: str) -> "subprocess.CompletedProcess[bytes]":
     """Run git on this checkout, whatever the environment names."""
     environment = {name: value for name, value in os.environ.items() if name not in OTHERS}
-    return subprocess.run(["git", "-C", str(paths.REPO), *words], capture_output=True, check=False, env=environment)
+    return run_tool("git", "-C", str(paths.REPO), *words, environment=environment)

@@ -22,9 +22,12 @@ class UserError(Exception):
 class Faults(UserError):
     """Several mistakes of one call, each on a line of its own."""
 
-    def __init__(self, faults: Iterable[UserError]) -> None:
+    def __init__(self, faults: Iterable[UserError | str]) -> None:
         self.lines = tuple(dict.fromkeys(line for fault in faults for line in str(fault).split("\n")))
-        Exception.__init__(self, "\n".join(self.lines[:MOST_FAULTS]))
+        Exception.__init__(self, self.lines)  # what pickle makes it from again
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines[:MOST_FAULTS])
 
 
 class Interrupted(Exception):

@@ -7,14 +7,16 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from lab.base.errors import UserError, field_error
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.part")  # the name of a file that is being written
 DEAD_S = 600.0  # a file is written in one go
+OPENED = "/proc/self/fd/"
 
 
 def require_plain(path: Path, most_bytes: int | None = None) -> None:
@@ -55,15 +57,47 @@ def require_plain_files(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write under a name that no other writer has, then rename: the file is whole or not there, no link is followed."""
+    """Write a file: it is whole or not there, and no link is followed."""
+    with whole_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file that takes its name when the block ends; an error of writing names the file.
+
+    Until then it has no name, so that a killed command leaves nothing; on a disk that cannot do that, the name of a
+    draft, which no other writer has.
+    """
     draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
-        with draft.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+        with _nameless(path.parent) or draft.open("xb") as file:
+            yield file
+            file.flush()
+            if not draft.exists():
+                _give_name(file.fileno(), draft)
         draft.replace(path)
+    except OSError as error:
+        if str(error.filename or OPENED).startswith((OPENED, str(draft))):
+            error.filename = str(path)
+        raise
     finally:
         draft.unlink(missing_ok=True)
-    return path
+
+
+def _nameless(folder: Path) -> IO[bytes] | None:
+    with suppress(OSError):  # to open a draft gives the usual error
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666), "wb")
+    return None
+
+
+def _give_name(descriptor: int, path: Path) -> None:
+    opened = f"{OPENED}{descriptor}"
+    try:
+        os.link(opened, path, src_dir_fd=descriptor)  # given a descriptor, Python follows what /proc has
+    except OSError:  # as on a disk without links
+        shutil.copyfile(opened, path)
 
 
 def content_of(folder: Path) -> list[Path]:

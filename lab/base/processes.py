@@ -3,17 +3,20 @@
 
 import os
 import platform
+import resource
 import signal
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the kernel go on with it (SA_RESTART)
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
+TOOL_S, TOOL_BYTES = 20.0, 1 << 28  # git archives the checkout in a second, and prints some megabytes
 _turns = count(os.getpid())  # so that commands at once do not all begin on the first processor
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -69,6 +72,34 @@ def map_in_threads(
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGTERM)  # of a sandbox, which ends all that it has started
             raise
+
+
+def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[bytes]":
+    """Run a small program of this machine, bounded in time and output; where it takes too long, all its group ends.
+
+    What it prints is kept in memory: a pipe would wait for whoever holds it. Why it failed is among its errors.
+    """
+    command, late = [*ENDING_WITH_THIS, *argv], ""
+    with _in_memory() as output, _in_memory() as errors:
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, process_group=0
+        ) as process:
+            with suppress(OSError, ValueError):  # it has ended, is another user's now, or may write less already
+                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (TOOL_BYTES, TOOL_BYTES))
+            try:
+                process.wait(TOOL_S)
+            except subprocess.TimeoutExpired:
+                late = f"{argv[0]}: no end after {TOOL_S:g} s"
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        for each in (output, errors):
+            each.seek(0)
+        return subprocess.CompletedProcess(argv, process.returncode, output.read(), errors.read() + late.encode())
+
+
+def _in_memory() -> IO[bytes]:
+    return os.fdopen(os.memfd_create("printed"), "w+b")
 
 
 def _children() -> set[int]:

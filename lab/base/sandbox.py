@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab.base import enter, paths, seccomp
 from lab.base.errors import UserError
+from lab.base.processes import run_tool
 
 NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -91,13 +92,10 @@ def why_not() -> str | None:
     """Return the reason why sandboxes do not work on this machine, or None."""
     if not shutil.which("bwrap"):
         return "bwrap: not installed"
-    done = subprocess.run(
-        ["bwrap", *NAMESPACES, *(["--unshare-user"] if os.geteuid() else []), "--ro-bind", "/", "/", *VIEWS, "true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stderr.strip() or f"exit status {done.returncode}" if done.returncode else None
+    user = ["--unshare-user"] if os.geteuid() else []
+    done = run_tool("bwrap", *NAMESPACES, *user, "--ro-bind", "/", "/", *VIEWS, "true")
+    why = done.stderr.decode(errors="replace").strip()
+    return why or f"exit status {done.returncode}" if done.returncode else None
 
 
 def require(advice: str = "run 'lab doctor'") -> None:

@@ -8,8 +8,9 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from lab.base import paths
@@ -27,11 +28,14 @@ FONTS = "MPLCONFIGDIR"  # of matplotlib, which looks there first
 def scratch_folder(above: Path | None = None) -> Iterator[Path]:
     """Yield an empty folder, removed when the block ends; the cache may be read-only.
 
-    above: a folder of the results that has more room than the one for temporary files.
+    above: a folder that has more room than the one for temporary files. What killed commands left there is removed.
     """
-    folder = Path(tempfile.mkdtemp(prefix=_of_workers(os.getppid()) if is_worker() else PREFIX, dir=above))
+    place = above or Path(tempfile.gettempdir())
+    _clear_once(place)
+    folder = Path(tempfile.mkdtemp(prefix=_of_workers(os.getppid()) if is_worker() else PREFIX, dir=place))
     try:
-        with held(folder / LOCK, wait=False):
+        with held(folder / "new", wait=False):
+            (folder / "new").rename(folder / LOCK)  # nobody finds it free before it is held
             (folder / "work").mkdir()
             yield folder / "work"
     finally:
@@ -40,10 +44,10 @@ def scratch_folder(above: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def fonts_kept() -> Iterator[None]:
-    """Give matplotlib one folder for its fonts where it can have none in the home: that of a killed worker stays."""
+    """Give matplotlib one folder for its fonts where it can have none in the home; workers of the block share it."""
     homes = [("XDG_CONFIG_HOME", "~/.config"), ("XDG_CACHE_HOME", "~/.cache")]
-    usual = [Path(os.environ.get(name) or usual).expanduser() / "matplotlib" for name, usual in homes]
-    if FONTS in os.environ or all(map(_is_writable, usual)):
+    usual = [Path(os.path.expanduser(os.environ.get(name) or home), "matplotlib") for name, home in homes]  # noqa: PTH111
+    if FONTS in os.environ or all(map(_can_be_written, usual)):
         yield
         return
     with scratch_folder() as folder:
@@ -54,10 +58,10 @@ def fonts_kept() -> Iterator[None]:
             del os.environ[FONTS]
 
 
-def _is_writable(folder: Path) -> bool:
-    with suppress(OSError, RuntimeError):  # a user may have no home
-        folder.mkdir(parents=True, exist_ok=True)
-    return os.access(folder, os.W_OK)
+def _can_be_written(folder: Path) -> bool:
+    """Return whether a folder is there, or may be made, without making it."""
+    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK)
 
 
 def copy_folder(source: Path, target: Path, *left_out: str) -> None:
@@ -71,23 +75,33 @@ def copy_folder(source: Path, target: Path, *left_out: str) -> None:
 
 def clear_of_workers() -> None:
     """Remove the folders of this process's workers, which it has killed."""
-    for _ in clear(_of_workers(os.getpid())):
-        pass
+    clear(_of_workers(os.getpid()))
 
 
 def _of_workers(command: int) -> str:
     return f"{PREFIX}{command}-"
 
 
-def clear(prefix: str = PREFIX) -> Iterator[Path]:
-    """Remove the folders of killed commands of this user; yield each one."""
-    found = [*Path(tempfile.gettempdir()).glob(f"{prefix}*"), *paths.results().glob(f"*/*/{prefix}*")]
-    for folder in filter(_is_own, sorted(found)):
-        if (folder / LOCK).exists():
-            with held(folder / LOCK, wait=False) as free:
-                if free:
-                    remove(folder)
-                    yield folder
+def clear(prefix: str = PREFIX) -> list[Path]:
+    """Remove the folders of killed commands of this user; return them."""
+    return _cleared([*Path(tempfile.gettempdir()).glob(f"{prefix}*"), *paths.results().glob(f"*/*/{prefix}*")])
+
+
+@cache
+def _clear_once(place: Path) -> None:
+    _cleared(place.glob(f"{PREFIX}*"))
+
+
+def _cleared(found: Iterable[Path]) -> list[Path]:
+    removed = []
+    for folder in sorted(found):
+        with suppress(OSError, UserError):  # another command removes it as well
+            if _is_own(folder) and (folder / LOCK).exists():
+                with held(folder / LOCK, wait=False) as free:
+                    if free:
+                        remove(folder)
+                        removed.append(folder)
+    return removed
 
 
 def _is_own(path: Path) -> bool:

@@ -16,7 +16,7 @@ from multiprocessing import connection
 from typing import Any, TypeVar
 
 from lab.base.processes import next_processor, processors
-from lab.base.scratch import clear_of_workers, fonts_kept
+from lab.base.scratch import clear_of_workers
 from lab.base.worker import Task, Work, Worker, is_worker
 
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
@@ -123,13 +123,12 @@ def _pool() -> Iterator[Pool]:
     if shared := _of_block.get():
         yield shared
         return
-    with fonts_kept():
-        pool = Pool()
-        try:
-            yield pool
-        finally:
-            pool.kill()
-            clear_of_workers()
+    pool = Pool()
+    try:
+        yield pool
+    finally:
+        pool.kill()
+        clear_of_workers()
 
 
 def results_or_lines(work: Work, jobs: Sequence[Any], at_once: int) -> Generator[tuple[Any, Any]]:

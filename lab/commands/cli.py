@@ -2,6 +2,7 @@
 """The `lab` command: each command reads its arguments and calls one function."""
 
 import os
+import resource
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from lab import __version__
 from lab.base.commit import commit
 from lab.base.entry_points import loaded
 from lab.base.errors import COMMAND_LINE, UserError, field_error
+from lab.base.scratch import fonts_kept
 from lab.commands import cli_others, cli_trials, senders
 from lab.commands.cli_options import console
 
@@ -24,6 +26,7 @@ SHOWN = {
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
 THREADS = "POLARS_MAX_THREADS"  # a library panics over 0
+LEAST_BYTES = 2 << 30  # of addresses: with fewer, libraries end a command in lines of their own
 PLACES = ("HOME", "PWD", "TMPDIR", "XDG_CACHE_HOME")
 # The panel of each group of entry points, by which packages bring commands; seldom needed ones are hidden.
 BROUGHT = {"lab.commands": "Run and look", "lab.commands.teach": "Teach", "lab.commands.seldom": None}
@@ -41,6 +44,8 @@ def _require_sound(words: list[str]) -> None:
             raise field_error(where, name, value, "UTF-8 text") from None
     if (threads := os.environ.get(THREADS)) == "0":
         raise field_error("environment", THREADS, threads, "1 or more, or not set")
+    if 0 <= (most_bytes := resource.getrlimit(resource.RLIMIT_AS)[0]) < LEAST_BYTES:
+        raise field_error("environment", "ulimit -v", most_bytes >> 10, f"{LEAST_BYTES >> 10} or more, or unlimited")
 
 
 class Grouped(TyperGroup):
@@ -72,6 +77,11 @@ class Grouped(TyperGroup):
             if replaced and sum(given[name] for name in option.opts) > 1:
                 raise UserError(f"{COMMAND_LINE}: {option.opts[0]}: must be given once")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, which may draw."""
+        with fonts_kept():
+            return super().invoke(ctx)
 
 
 def _add_commands(app: typer.Typer, groups: Mapping[str, typer.Typer]) -> None:

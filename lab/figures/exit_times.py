@@ -108,7 +108,7 @@ def _counts(trials: pl.DataFrame) -> list[str]:
 
 def _end_s(run: Run) -> float:
     """Return when the run's last download ended: what it waited for before its first data is part of the axis."""
-    return max((trial.end_s for trial in run.trials), default=0.0)
+    return max((trial.end_s for trial in run.trials), default=0.0) or 1.0  # of a run without trials
 
 
 FIGURE = PageFigure("exit_times", Place.RUN, draw)

@@ -2,22 +2,15 @@
 """The Debian archive of the packages: LAB_DEBIAN_MIRROR, this machine's own, or mmdebstrap's default."""
 
 import os
-import subprocess
+
+from lab.base.processes import run_tool
 
 
 def _configured() -> dict[str, str]:
     """Return the archive and the security archive of this machine's apt, if it is a Debian."""
-    try:
-        shown = subprocess.run(
-            ["apt-get", "indextargets", "--format", "$(LABEL)|$(SITE)|$(REPO_URI)", "Created-By: Packages"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-    except FileNotFoundError:
-        return {}
+    words = ["apt-get", "indextargets", "--format", "$(LABEL)|$(SITE)|$(REPO_URI)", "Created-By: Packages"]
     found: dict[str, str] = {}
-    for line in shown.splitlines():
+    for line in run_tool(*words).stdout.decode(errors="replace").splitlines():
         label, _, uri = line.split("|", 2)
         found.setdefault(label, uri.rstrip("/"))
     return found

@@ -221,7 +221,7 @@ def run_logged(argv: list[str], stdin: str | None, log: Path, environment: dict[
         ] or log.read_text().splitlines()
         kept = paths.cache() / log.name
         shutil.copy(log, kept)
-        raise UserError(f"{argv[0]}: {errors[0] if errors else 'failed'} (log: {kept})")
+        raise UserError(f"{log.stem}: {errors[0] if errors else 'failed'} (log: {kept})")
 
 
 def _described(name: str, folder: Path) -> Image:

@@ -26,9 +26,10 @@ class Basis:
     @classmethod
     def of(cls, run_dir: Path, forms: Collection[str]) -> "Basis":
         """Read the run; a form of figures that lies there from before would be out of date, if it were not drawn."""
-        figures = run_dir / FIGURES
-        require_folder(figures)
-        wanted = frozenset(form for form in FORMS if form in (FORMS[0], *forms) or any(figures.glob(f"*.{form}")))
+        for name in (FIGURES, TABLES):
+            require_folder(run_dir / name)
+        drawn = {file.suffix[1:] for file in (run_dir / FIGURES).glob("*.*")}
+        wanted = frozenset(form for form in FORMS if form in (FORMS[0], *forms, *drawn))
         return cls(run_dir, wanted, key_of(_state(run_dir.resolve()), sorted(wanted)))
 
 

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lab.base.paths import LAB
+from lab.base.plain_text import escaped_lines
 from lab.report import dark
 
 ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "compare", "matrix"))
@@ -32,12 +33,22 @@ def render(template: str, folder: Path | None = None, **given: Any) -> str:
     """Return a page from a template of the lab or of a folder, with the lab's own style and script inline."""
     loader = FileSystemLoader(ROOMS if folder is None else (folder, *ROOMS))
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        finalize=_plain,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["embedded"] = _embedded
     style = Markup("".join((*map(_own, STYLES), dark.css())))  # noqa: S704 - our own files
     scripts = {name: Markup(_own(file)) for name, file in SCRIPTS.items()}  # noqa: S704
     return environment.get_template(template).render(style=style, **scripts, **given)
+
+
+def _plain(value: Any) -> Any:
+    """Write control characters of others' text as escapes; what is HTML already is ours."""
+    return escaped_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def picture(name: str, svg: str, alt: str, caption: str) -> Picture:

@@ -25,8 +25,9 @@ Name = Annotated[str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", NAME_RULE.format
 Colour = Annotated[str, like(r"#[0-9A-Fa-f]{6}", "a colour such as #0072B2")]
 MARKER_RULE = "a marker of matplotlib, or 1 to 5 letters and digits between two $"
 Marker = Annotated[str, like(r"[.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$", MARKER_RULE)]
-LABEL_RULE = "some text without $ \\ { } and control characters"  # no mathematics, and no command of TeX
-Label = Annotated[str, like(r"[^$\\{}\x00-\x1f\x7f-\x9f]+", LABEL_RULE)]
+# No mathematics, no command of TeX, and no more than a figure has room for.
+LABEL_RULE = "some text without $ \\ { } and control characters, of at most 200"
+Label = Annotated[str, like(r"[^$\\{}\x00-\x1f\x7f-\x9f]{1,200}", LABEL_RULE)]
 ALGORITHM = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}"  # the kernel's TCP_CA_NAME_MAX is 16
 Algorithm = Annotated[str, like(ALGORITHM, NAME_RULE.format("1 to 15"))]
 LineStyle = Literal["-", "--", "-.", ":"]

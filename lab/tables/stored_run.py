@@ -85,6 +85,7 @@ class Run:
 
     @cached_property
     def _stored(self) -> list[Trial]:
+        require_folder(self.path / "trials")
         return [Trial(folder) for folder in sorted((self.path / "trials").glob("[!.]*/"))]
 
     @cached_property

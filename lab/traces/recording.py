@@ -11,6 +11,7 @@ import polars as pl
 
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import require_plain, whole_file
 from lab.traces.columns import LONGEST_S, check_clock, check_columns
 from lab.traces.parquet import announced, parquet_errors, require_small
 
@@ -90,14 +91,13 @@ def write(recording: Recording, path: Path) -> None:
     """Store a recording as Parquet; it appears when it is whole."""
     stated = {name: value for name, value in asdict(recording.about).items() if name != "length_s" or value is not None}
     about = json.dumps({"version": VERSION, **stated})
-    draft = path.with_name(f".{path.name}.draft")
+    require_plain(path)
     try:
-        recording.frame.write_parquet(draft, compression="zstd", row_group_size=ROW_GROUP, metadata={KEY: about})
-        draft.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}: must be a file that can be written") from None
-    finally:
-        draft.unlink(missing_ok=True)
+        with whole_file(path) as file:
+            recording.frame.write_parquet(file, compression="zstd", row_group_size=ROW_GROUP, metadata={KEY: about})
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"{path}: {reason}: must be a file that can be written") from None
 
 
 def read(path: Path) -> Recording:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.base import strict_json
+from lab.base import plain_file, strict_json
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.base.plain_file import content_of, read_plain, write_whole
@@ -20,7 +21,7 @@ from lab.judge.judged import OUTCOMES, judged
 from lab.tables.digests import SUMS, read_digests, write_digests, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
-from tests.brief import put
+from tests.brief import few_bytes_per_file, put
 from tests.examples import examples
 from tests.stored_run import sign
 
@@ -190,7 +191,13 @@ def test_two_writers_of_a_file_at_once_leave_one_of_their_contents_and_no_draft(
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("file", "first")]
 
 
-def test_the_draft_of_a_killed_writer_is_no_content_of_its_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_killed_writer_leaves_nothing_or_a_draft_that_is_no_content_of_its_folder(
+    nameless: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not nameless:  # as on a disk that has no files without a name
+        monkeypatch.setattr(plain_file, "_nameless", lambda _folder: None)
+
     class Killed(str):
         def encode(self, *_: object) -> bytes:
             os._exit(0)
@@ -198,11 +205,26 @@ def test_the_draft_of_a_killed_writer_is_no_content_of_its_folder(tmp_path: Path
     if (writer := os.fork()) == 0:
         write_whole(tmp_path / "file", Killed())
     os.waitpid(writer, 0)
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.iterdir())) == (not nameless)
     other = put(tmp_path / "other", "content")
     assert content_of(tmp_path) == [other]
     write_digests(tmp_path)
     assert read_digests(tmp_path / SUMS).keys() == {"other"}
+
+
+def test_a_disk_without_links_takes_a_file_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", lambda *_, **__: Path("no links").stat())
+    file = put(tmp_path / "file", "the one before")
+    assert write_whole(file, "content").read_text() == "content"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_error_of_writing_names_the_file_and_leaves_none(tmp_path: Path) -> None:
+    with few_bytes_per_file(10), pytest.raises(OSError, match=re.escape(f"'{tmp_path / 'file'}'")):
+        write_whole(tmp_path / "file", "x" * 100)
+    with pytest.raises(FileNotFoundError, match=re.escape(f"'{tmp_path / 'none' / 'file'}'")):
+        write_whole(tmp_path / "none" / "file", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from lab.base import workers
-from lab.base.errors import UserError
+from lab.base.errors import Faults, UserError
 from lab.base.workers import each_in_processes, map_in_processes, one_pool
 
 
@@ -93,6 +93,17 @@ def test_an_error_is_raised_where_its_result_would_be_and_states_where_it_was_ra
     with pytest.raises(UserError, match="file: must be whole") as raised:
         found.extend(each_in_processes(fails, range(6)))
     assert "in fails" in "".join(raised.value.__notes__)
+
+
+def fails_twice(_number: int) -> None:
+    raise Faults([UserError("file: a must be whole"), UserError("file: b must be whole")])
+
+
+def test_an_error_of_several_lines_passes_with_each_of_them() -> None:
+    with pytest.raises(Faults) as raised:
+        map_in_processes(fails_twice, range(4))
+    assert str(raised.value) == "file: a must be whole\nfile: b must be whole"
+    assert raised.value.lines == ("file: a must be whole", "file: b must be whole")
 
 
 def dies_elsewhere(here: int) -> int:

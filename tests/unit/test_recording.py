@@ -2,6 +2,7 @@
 """A recording keeps its rules, and is stored whole with what must be known of it."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from lab.base.errors import UserError
 from lab.traces import recording
 from lab.traces.datasets import datasets
 from lab.traces.recording import Recording
-from tests.brief import error_of
+from tests.brief import error_of, few_bytes_per_file
 from tests.command import lab_ok
 
 
@@ -69,6 +70,16 @@ def test_kinds_keep_to_their_columns_and_opportunities_may_begin_after_0() -> No
     with pytest.raises(UserError, match="kind=series: must be opportunities exactly where"):
         Recording(opportunities([0.0], [1]).frame, "series", None, "made", "x", ())
     assert "opportunities=0: must be at least 1" in error_of(opportunities, [0.0, 1.0], [1, 0])
+
+
+def test_where_it_cannot_be_stored_a_line_names_the_file_and_what_is_there_stays(tmp_path: Path) -> None:
+    written, file = series(t_s=[0.0, 0.5], rtt_ms=[20.0, 21.0]), tmp_path / "made.parquet"
+    with few_bytes_per_file(10):
+        assert error_of(recording.write, written, file).startswith(f"{file}: parquet: ")
+    assert list(tmp_path.iterdir()) == []
+    os.mkfifo(file)
+    assert error_of(recording.write, written, file) == f"{file}: must be a plain file, no folder, pipe or device"
+    assert file.is_fifo()
 
 
 def test_another_parquet_file_and_one_of_another_version_are_refused(tmp_path: Path) -> None:

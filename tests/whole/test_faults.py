@@ -2,7 +2,9 @@
 """Whatever goes wrong gets one clear line and a failing exit status, and nothing that is stored is lost."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -12,14 +14,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from lab.base import processes, sandbox
 from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.commands.cli import app
 from lab.runs.run_folder import lab_version, new_folder
 from lab.tables.stored_trial import FORMAT
-from tests.brief import folder_at
-from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, scenario_file, status_of
+from tests.brief import folder_at, put
+from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, scenario_file, status_of, wait_for
 from tests.hostile.readers import READERS
 from tests.stored_run import sign, store_run
 from tests.whole.test_hostile import in_a_process
@@ -85,6 +88,24 @@ def test_the_commit_is_that_of_the_checkout_also_below_a_hook_of_another_reposit
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / ".git" / "index"))
     assert (commit(), lab_version.__wrapped__()) == expected
+
+
+@pytest.mark.parametrize("does", ["sleep 600 & echo $! >$PID; wait", "exec yes"], ids=["hangs", "prints without end"])
+def test_a_tool_that_does_not_end_holds_up_no_command(
+    does: str, tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "TOOL_S", 0.5)
+    monkeypatch.setattr(processes, "TOOL_BYTES", 1000)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("PID", str(tmp_path / "pid"))
+    for name in ("git", "bwrap"):
+        (tools / name).unlink()
+        put(tools / name, f"#!/bin/sh\n{does}\n").chmod(0o755)
+    assert commit() is None
+    assert sandbox.why_not() in ("bwrap: no end after 0.5 s", f"exit status {-signal.SIGXFSZ}")
+    if (tmp_path / "pid").exists():
+        started = Path("/proc", (tmp_path / "pid").read_text().strip())
+        wait_for(lambda: not (started / "exe").exists(), "end of what the tool started")
 
 
 FEW = "40"

@@ -23,7 +23,7 @@ from lab.base.console import PlainConsole
 from lab.base.errors import MOST_CHARS, UserError, field_error
 from lab.base.plain_file import MEGABYTE
 from lab.commands import cli_trials
-from lab.report import latex, markdown
+from lab.report import latex, markdown, template
 from lab.report.table import Group, Row, Table
 from lab.runs.options import MOST_WORKERS, RunOptions
 from lab.tables.csv_text import plain_cell, to_csv
@@ -121,6 +121,12 @@ def test_no_text_of_others_reaches_the_terminal_as_an_escape_sequence() -> None:
     assert file.getvalue().endswith("\nthe next line\n")
 
 
+def test_a_page_shows_control_characters_of_others_as_escapes() -> None:
+    page = template.render("sweep.html.j2", title=HOSTILE, question=HOSTILE, pictures=[], tables=[table(HOSTILE)])
+    assert ESCAPED in page
+    assert all(live not in page for live in ("\x1b", "\x9b", "\u202e"))
+
+
 @pytest.mark.parametrize("character", ["\n", "\0"])
 def test_a_log_that_is_one_character_takes_little_memory_to_show(
     character: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -162,11 +168,24 @@ def test_in_a_locale_of_another_encoding_the_lab_reads_and_prints_utf8(tmp_path:
 def test_a_variable_of_python_or_a_library_ends_no_command_in_many_lines(tmp_path: Path) -> None:
     figure = ("figure", "exit_times", "--run", str(store_run(tmp_path / "run")), "--out", str(tmp_path / "figure"))
     prompt = start(tmp_path, "report", str(tmp_path / "none"), PYTHONINSPECT="1")
-    drawn = start(tmp_path, *figure, MPLBACKEND="nonsense")
+    drawn = start(tmp_path, *figure, MPLBACKEND="nonsense", HOME="/dev/null")
     done = lab(tmp_path, "list", POLARS_MAX_THREADS="0")
     assert refused(done) == "environment: POLARS_MAX_THREADS=0: must be 1 or more, or not set"
     assert (prompt.communicate(timeout=ENOUGH_S)[1].count("\n"), prompt.returncode) == (1, 2)
     assert (drawn.communicate(timeout=ENOUGH_S)[1], drawn.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("ulimit -v 500000", "environment: ulimit -v=500000: must be 2097152 or more, or unlimited\n"),
+        ("exec 2>&-", ""),  # and not among the answers
+    ],
+)
+def test_a_shell_that_bounds_memory_or_closes_a_stream_gets_a_line_or_none(before: str, line: str) -> None:
+    words = ["sh", "-c", f'{before}; exec "$@"', "sh", sys.executable, "-m", "lab", "report", "/nothing"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])

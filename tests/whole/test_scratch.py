@@ -12,7 +12,7 @@ from lab_vm.machine import Machine
 
 from lab.base.cache import held
 from lab.base.errors import UserError
-from lab.base.scratch import PREFIX, clear, scratch_folder
+from lab.base.scratch import PREFIX, clear, fonts_kept, scratch_folder
 from lab.base.workers import one_pool
 from lab.images.image import pins_hook
 from tests.brief import folder_at, put
@@ -73,7 +73,11 @@ def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(
         assert list(clear()) == []
         assert (used / "own").exists()
         process.kill()
-    assert list(clear()) == [used.parent]
+    if places:  # the next command that works there does the same
+        with scratch_folder(places[0]):
+            assert not used.parent.exists()
+    else:
+        assert clear() == [used.parent]
     assert not used.parent.exists()
 
 
@@ -132,8 +136,8 @@ def test_the_signal_that_mmdebstrap_sends_where_the_disk_is_full_ends_no_command
     monkeypatch.setenv("LAB_CACHE", str(fake.parent))
     words = ["env", "--default-signal=HUP", sys.executable, "-c", MAKE_TAR, str(temporary / "tar")]
     done = subprocess.run(words, capture_output=True, text=True, check=False, process_group=0)
-    assert done.stderr.splitlines()[-1].startswith("lab.base.errors.UserError: ")
-    assert "E: No space left on device" in done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("lab.base.errors.UserError: mmdebstrap: E: No space left on device (log: ")
 
 
 def test_where_the_home_cannot_be_written_workers_share_one_place_for_fonts_that_ends_with_them(
@@ -143,7 +147,7 @@ def test_where_the_home_cannot_be_written_workers_share_one_place_for_fonts_that
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(temporary / "no folder"))
     monkeypatch.delenv("MPLCONFIGDIR", raising=False)
-    with one_pool() as pool:
+    with fonts_kept(), one_pool() as pool:
         (_, found), *_ = pool.run(load_matplotlib, [0, 1], 2)
         assert list(temporary.glob("matplotlib-*")) == []
         assert Path(found).is_relative_to(temporary)

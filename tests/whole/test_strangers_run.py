@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings
 from xml.etree import ElementTree
 
 import polars as pl
@@ -14,8 +15,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from lab.base.errors import UserError, field_error
+from lab.figures import exit_times
 from lab.figures.save import svg
 from lab.judge.judged import judged
+from lab.judge.stored import Stored
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
@@ -23,7 +26,7 @@ from lab.tables.columns import fault_of
 from lab.tables.digests import MOST_BYTES, SUMS
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES
-from tests.brief import put
+from tests.brief import folder_at, put
 from tests.stored_run import change, sign, store_run
 from tests.unit.test_digests import edit, lines, run
 
@@ -116,12 +119,22 @@ def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, mon
     assert (run / "report.html").read_text().startswith("<!doctype html>")
 
 
-def test_figures_are_not_written_into_a_linked_folder(run: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (run / "figures").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match="figures: must be a folder, no link"):
+@pytest.mark.parametrize("name", ["figures", "tables", "trials"])
+def test_nothing_is_written_into_a_linked_folder(run: Path, tmp_path: Path, name: str) -> None:
+    elsewhere = folder_at(tmp_path / "elsewhere")
+    shutil.copytree(run / "trials", elsewhere, dirs_exist_ok=True)
+    before = {file: file.stat().st_mtime_ns for file in elsewhere.rglob("*")}
+    shutil.rmtree(run / name, ignore_errors=True)
+    (run / name).symlink_to(elsewhere)
+    with pytest.raises(UserError, match=f"{name}: must be a folder, no link"):
         write_report(run)
-    assert not list((tmp_path / "elsewhere").iterdir())
+    assert {file: file.stat().st_mtime_ns for file in elsewhere.rglob("*")} == before
+
+
+def test_a_run_without_a_trial_is_drawn_without_a_word_of_a_library(run: Path) -> None:
+    shutil.rmtree(run / "trials")
+    with catch_warnings(action="error"):
+        assert exit_times.draw(Stored.of(Run(run))).figure
 
 
 def faults(run: Path) -> list[str]:

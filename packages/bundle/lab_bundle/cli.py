@@ -34,7 +34,7 @@ def make(
     from lab_bundle.content import programs_of
     from lab_bundle.make import make as write
 
-    if file.is_dir() or not file.parent.is_dir():
+    if (file.exists() and not file.is_file()) or not file.parent.is_dir():
         raise UserError(f"{file}: must be a file in a folder that is there")
     programs = programs_of()
     known = [*PARTS, *programs]

@@ -14,6 +14,7 @@ from lab.base import paths
 from lab.base.cache import use
 from lab.base.commit import commit
 from lab.base.errors import UserError
+from lab.base.plain_file import whole_file
 from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.kernel.build import DEFAULT
@@ -84,17 +85,12 @@ def make(
     for folder in held:
         if folder.path.parent == paths.cache():
             use(folder.path)  # `lab clean` of another checkout leaves it
-    draft = file.with_name(f".{file.name}.part")
     with scratch_folder() as scratch:
         members = _members(held, python, jupyter, scratch)
         manifest, sources = _manifest(held, python, scratch, members)
-        try:
-            with draft.open("wb") as sink:
-                for piece in _bundle(manifest, sources):
-                    sink.write(piece)
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
+        with whole_file(file) as sink:
+            for piece in _bundle(manifest, sources):
+                sink.write(piece)
     return manifest
 
 

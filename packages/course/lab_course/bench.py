@@ -21,6 +21,7 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.cache import held
 from lab.base.errors import UserError
+from lab.base.remove import remove
 from lab.node.plan import Plan
 from lab.runs.experiment import Experiment, digest, specification
 from lab.runs.trial import Job, run_trial
@@ -65,9 +66,15 @@ class Bench:
 
     @classmethod
     def on(cls, virtual: Virtual) -> "Bench":
-        """Return the bench of this machine's results."""
-        bounded = Bounded(virtual.kernel, virtual.world, virtual.engine)
-        return cls(bounded, paths.results() / "course")
+        """Return the bench of this machine's results; drafts of killed commands, whose locks are free, are removed."""
+        bench = cls(Bounded(virtual.kernel, virtual.world, virtual.engine), paths.results() / "course")
+        for draft in (bench.folder / "trials").glob(".*.draft"):
+            lock = bench.folder / f"{draft.name[1:].rpartition('.')[0].rpartition('.')[0]}.lock"
+            with held(lock, wait=False) as free:
+                if free:
+                    remove(draft)
+                    lock.unlink()
+        return bench
 
     def build(self, source: OwnSource) -> OwnModule:
         """Build a module; UserError holds the compiler's first error."""

@@ -12,6 +12,7 @@ from lab.base.choice import names
 from lab.base.errors import UserError
 from lab.base.format import counted
 from lab.base.processes import processors
+from lab.base.scratch import scratch_folder
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
@@ -49,22 +50,31 @@ def make_course(
     key = read_key(key_file) if key_file else None
     if key and not students:
         raise UserError("command line: key: must be used with --students: seeds are a student's")
-    if out.exists() and any(out.iterdir()):
-        raise UserError(f"{out}: must be a new or empty folder")
     out.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(out) as draft:
+        if [*out.iterdir()] != [draft.parent]:
+            raise UserError(f"{out}: must be a new or empty folder")
+        for part, about in _parts(draft, held, students, key):
+            yield f"{out / part}: {about}"
+        for whole in draft.iterdir():
+            whole.rename(out / whole.name)
+    if bundle:
+        yield _bundle(out / BUNDLE)
+
+
+def _parts(out: Path, held: list[Assignment], students: list[str], key: bytes | None) -> Iterator[tuple[str, str]]:
+    """Write each part in a folder; yield its name, and a line about it."""
     count = sum(1 for _ in cut.make(out, held, students))
-    yield f"{out / cut.STUDENTS}: {counted(count, 'folder')} of {counted(len(held), 'assignment')}"
+    yield cut.STUDENTS, f"{counted(count, 'folder')} of {counted(len(held), 'assignment')}"
     if students:
         cut.write_seeds(out / cut.SEEDS, cut.seeds_table(held, students, key))
-        yield f"{out / cut.SEEDS}: {'public and hidden' if key else 'public'} seeds: for the teacher only"
+        yield cut.SEEDS, f"{'public and hidden' if key else 'public'} seeds: for the teacher only"
     for each in held:
         if each.has_teacher:
             cut.write_grader(out / cut.GRADER / each.folder.name, each)
-    yield f"{out / cut.GRADER}: graders of a grading service: for the teacher only (docs/course/grading.md)"
+    yield cut.GRADER, "graders of a grading service: for the teacher only (docs/course/grading.md)"
     cut.write_lab(out / cut.LAB)
-    yield f"{out / cut.LAB}: the lab without solutions and hidden links"
-    if bundle:
-        yield _bundle(out / BUNDLE)
+    yield cut.LAB, "the lab without solutions and hidden links"
 
 
 def _bundle(file: Path) -> str:

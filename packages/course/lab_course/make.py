@@ -2,6 +2,7 @@
 """Cut what students get from the assignments: no teacher's part, no key, and each student's own seed."""
 
 import csv
+import gzip
 import io
 import os
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.commit import git
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base.plain_file import MEGABYTE, read_plain, whole_file, write_whole
 from lab_course.assignment import COURSE, FILE, HANDOUT, LINKS, START, STUDENT, TEACHER, Assignment
 from lab_course.seeds import hidden_seed, public_seed, require_id
 from lab_course.submission import student_file
@@ -103,12 +104,15 @@ def write_lab(file: Path) -> None:
     done = git("archive", "--format=tar", "--prefix=search-lab/", "HEAD")
     if done.returncode:
         raise UserError(f"{paths.REPO}: must be a git checkout: {done.stderr.decode(errors='replace').strip()}")
-    draft = file.with_name(f".{file.name}.part")
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as source, tarfile.open(draft, "w:gz", compresslevel=6) as sink:
+    with (
+        tarfile.open(fileobj=io.BytesIO(done.stdout)) as source,
+        whole_file(file) as packed,
+        gzip.GzipFile("", "wb", 6, packed, mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w") as sink,
+    ):
         for member in source:
             if TEACHER not in Path(member.name).parts:
                 sink.addfile(member, source.extractfile(member) if member.isreg() else None)
-    draft.replace(file)
 
 
 def write_grader(folder: Path, assignment: Assignment) -> None:

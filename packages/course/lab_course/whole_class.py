@@ -19,7 +19,7 @@ from rich.console import Console
 from lab.base import strict_json
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.plain_file import read_plain, write_whole
-from lab.base.plain_text import escaped
+from lab.base.plain_text import escaped, escaped_lines
 from lab.base.scratch import scratch_folder
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
@@ -106,7 +106,7 @@ def write_forms(folder: Path, graded: Grade) -> None:
     """Write a grade as a page, as text, and as a grading service reads it."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / PAGE, page(graded))
-    write_whole(folder / TEXT, "\n".join(lines(graded)) + "\n")
+    write_whole(folder / TEXT, escaped_lines("\n".join(lines(graded)) + "\n"))
     write_whole(folder / RESULTS, results(graded))
 
 

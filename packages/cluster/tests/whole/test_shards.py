@@ -86,7 +86,7 @@ def test_merged_shards_are_one_complete_run_and_stay_as_they_are(shards: list[Pa
 
 
 def test_a_full_disk_is_a_line_and_leaves_no_draft(shards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Path) -> None:
+    def full(*_names: object, **_options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     for module, name in ((os, "link"), (shutil, "copy2")):

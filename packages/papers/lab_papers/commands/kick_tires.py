@@ -8,6 +8,7 @@ from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.base import paths
+from lab.base.errors import Faults
 from lab.base.plain_file import write_whole
 from lab.base.workers import one_pool
 from lab.commands.lines import say
@@ -54,8 +55,7 @@ def _rows(experiments: list[Experiment], site: Site, options: RunOptions, consol
     with TrialBar(console, many_runs=True) as bar:
         at_hand = [each for each in experiments if each.name not in lacks]
         executed = execute(at_hand, none, site, options, bar, alone=True)
-    for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
-        say(console, str(line))
+    say(console, *Faults(executed.refusals).lines, *(line for run in executed.runs for line in run.failures))
     rows = [row(Stored.of(Run(run.folder))) for run in executed.runs if not run.failures]
     absent = [each for each in experiments if each.name in lacks]
     rows += [not_run(each.scenario.profile, each.profile.title, lacks[each.name]) for each in absent]

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.base import paths
-from lab.base.errors import COMMAND_LINE, UserError, field_error
+from lab.base.errors import COMMAND_LINE, Faults, UserError, field_error
 from lab.base.format import trials_text
 from lab.commands.lines import say
 from lab.commands.part import Part, run_part
@@ -123,7 +123,7 @@ def run_stages(quick: bool, options: RunOptions, mirror: Path | None, console: C
             evaluate(console, [], with_page=True)
         console.print(STAGE)
     second = _run(later, options, console)
-    return Problems([*map(str, errors), *_faults(first), *_faults(second)], missing)
+    return Problems([*Faults(errors).lines, *_faults(first), *_faults(second)], missing)
 
 
 def reproduce_claim(
@@ -212,4 +212,4 @@ def _faults(executed: Executed) -> list[str]:
         for run in executed.runs
         if run.failures
     ]
-    return [*map(str, executed.refusals), *failed]
+    return [*Faults(executed.refusals).lines, *failed]

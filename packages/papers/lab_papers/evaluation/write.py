@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from lab.base.plain_file import write_whole
+from lab.base.plain_file import require_folder, write_whole
 from lab.base.workers import map_in_processes
 from lab.judge.frames import Row
 from lab.judge.stored import Stored
@@ -40,6 +40,7 @@ def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
     # What only explains the others has no place among them: its trials are read for the claims alone.
     runs = [one for one in every if not one.counterfactual_of]
     folder = results / FOLDER
+    require_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     keep(folder, "status", status(results, [one.run for one in every]))
     keep(folder, "outcomes", _outcomes(runs))

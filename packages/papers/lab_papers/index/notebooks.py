@@ -18,7 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.base.errors import UserError
 from lab.base.paths import REPO
+from lab.base.plain_file import require_folder
 from lab.base.processes import ENDING_WITH_THIS, map_in_threads, processors
 from lab.base.scratch import scratch_folder
 from lab.images import image
@@ -99,7 +101,13 @@ def _execute(notebook: Notebook, results: Path, out: Path, replay_library: Path 
     """Execute a notebook into an empty folder; returns why it failed, in a line, or null."""
     import jupytext
 
-    shutil.rmtree(out, ignore_errors=True)
+    require_folder(out.parent)
+    try:
+        shutil.rmtree(out)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise UserError(f"{out}: {error.strerror or error}: must be a folder that can be removed") from None
     out.mkdir(parents=True)
     target = out / f"{notebook.file.stem}.ipynb"
     jupytext.write(jupytext.read(notebook.file), target)  # what there is where papermill fails at once

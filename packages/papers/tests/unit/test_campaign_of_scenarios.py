@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from lab_papers.campaign import campaign, load_campaign, stages
+from lab_papers.commands import reproduce
 from lab_papers.commands.reproduce import as_run, fetch_for
 from lab_papers.evaluation.search.forms import FORMS
 from rich.console import Console
 
 from lab.base.entry_points import brought
+from lab.runs.execute import Executed
 from lab.runs.experiment import load_experiment, specification
 from lab.schema.scenario import load_scenario, scenarios
 from tests.command import scenario_file
@@ -65,6 +67,7 @@ def test_a_scenario_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch:
     experiments, errors = load_campaign(["broken", "geo"], quick=True)
     assert [experiment.name for experiment in experiments] == ["geo"]
     assert "broken.yml" in str(errors[0])
+    assert len(reproduce._faults(Executed([], errors))) == str(errors[0]).count("\n") + 1 > 1
 
 
 def test_the_papers_experiments_come_before_all_their_counterfactuals() -> None:

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import jupytext
 import pytest
+from lab_papers.evaluation.write import write_all
 from lab_papers.index.execute import execute
 from lab_papers.index.notebooks import NOTEBOOKS, Executed, Notebook, execute_all, notebooks_of
 from lab_papers.index.write import write_index
@@ -14,7 +15,7 @@ from lab_papers.index.write import write_index
 from lab.base.paths import REPO
 from lab.report.write import write_report
 from lab.schema.scenario import scenarios
-from tests.brief import folder_at
+from tests.brief import error_of, folder_at, put
 from tests.stored_run import store_run
 
 ADDED = """# %% [markdown]
@@ -110,3 +111,17 @@ def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_re
     report = write_report(run, ("png", "pdf"))
     for file in [path for path in report if path.name == "summary.csv" or path.parent.name == "figures"]:
         assert (out / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+def test_what_is_made_of_all_results_is_not_written_into_a_linked_folder(tmp_path: Path) -> None:
+    results, elsewhere = folder_at(tmp_path / "results"), folder_at(tmp_path / "elsewhere")
+    own = folder_at(elsewhere / "01-own")
+    notebooks = put(tmp_path / "01-own.py", ADDED).parent
+    (results / "evaluation").symlink_to(elsewhere)
+    assert error_of(write_all, results, None) == f"{results / 'evaluation'}: must be a folder, no link"
+    (results / "evaluation").rename(results / "notebooks")
+    assert error_of(execute_all, results, None, notebooks) == f"{results / 'notebooks'}: must be a folder, no link"
+    (results / "notebooks").unlink()
+    (folder_at(results / "notebooks") / "01-own").symlink_to(own)
+    assert "01-own: Cannot call rmtree on a symbolic link" in error_of(execute_all, results, None, notebooks)
+    assert [*elsewhere.rglob("*")] == [own]
