@@ -77,7 +77,7 @@ def map_in_threads(
 def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[bytes]":
     """Run a small program of this machine, bounded in time and output; where it takes too long, all its group ends.
 
-    What it prints is kept in memory: a pipe would wait for whoever holds it. Why it failed is among its errors.
+    What it prints is kept in memory: a pipe would wait for whoever holds it. A timeout is added to its errors.
     """
     command, late = [*ENDING_WITH_THIS, *argv], ""
     with _in_memory() as output, _in_memory() as errors:

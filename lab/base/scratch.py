@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -44,23 +44,23 @@ def scratch_folder(above: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def fonts_kept() -> Iterator[None]:
-    """Give matplotlib one folder for its fonts where it can have none in the home; workers of the block share it."""
+    """Give matplotlib one folder for its fonts where it can have none in the home; workers of the block share it.
+
+    On a machine where nothing can be written it has none: most commands draw nothing.
+    """
     homes = [("XDG_CONFIG_HOME", "~/.config"), ("XDG_CACHE_HOME", "~/.cache")]
     usual = [Path(os.path.expanduser(os.environ.get(name) or home), "matplotlib") for name, home in homes]  # noqa: PTH111
-    if FONTS in os.environ or all(map(_can_be_written, usual)):
+    with ExitStack() as stack:
+        if FONTS not in os.environ and not all(map(_can_be_written, usual)):
+            with suppress(OSError):
+                os.environ[FONTS] = str(stack.enter_context(scratch_folder()))
+                stack.callback(os.environ.pop, FONTS)
         yield
-        return
-    with scratch_folder() as folder:
-        os.environ[FONTS] = str(folder)
-        try:
-            yield
-        finally:
-            del os.environ[FONTS]
 
 
 def _can_be_written(folder: Path) -> bool:
     """Return whether a folder is there, or may be made, without making it."""
-    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    nearest = next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - it never fails
     return nearest.is_dir() and os.access(nearest, os.W_OK)
 
 

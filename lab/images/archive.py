@@ -9,8 +9,8 @@ from lab.base.processes import run_tool
 def _configured() -> dict[str, str]:
     """Return the archive and the security archive of this machine's apt, if it is a Debian."""
     words = ["apt-get", "indextargets", "--format", "$(LABEL)|$(SITE)|$(REPO_URI)", "Created-By: Packages"]
-    found: dict[str, str] = {}
-    for line in run_tool(*words).stdout.decode(errors="replace").splitlines():
+    done, found = run_tool(*words), dict[str, str]()
+    for line in [] if done.returncode else done.stdout.decode(errors="replace").splitlines():
         label, _, uri = line.split("|", 2)
         found.setdefault(label, uri.rstrip("/"))
     return found

@@ -22,6 +22,15 @@ def test_a_mirror_of_the_users_is_taken(monkeypatch: pytest.MonkeyPatch) -> None
     assert archive.arguments() == ["-"]
 
 
+def test_without_an_apt_that_answers_the_usual_archive_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LAB_DEBIAN_MIRROR", raising=False)
+    put(tmp_path / "apt-get", "#!/bin/sh\nprintf 'Debian|http'\nexit 1\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert archive.sources("trixie") is None
+
+
 @pytest.mark.parametrize(("version", "suite"), [("6.1", "bookworm"), ("7.3", "trixie-backports")])
 def test_a_package_that_debian_has_dropped_is_one_line(version: str, suite: str) -> None:
     package = f"linux-source-{version}"

@@ -21,7 +21,7 @@ from lab.base.paths import REPO
 from lab.commands.cli import app
 from lab.runs.run_folder import lab_version, new_folder
 from lab.tables.stored_trial import FORMAT
-from tests.brief import folder_at, put
+from tests.brief import error_of, folder_at, put
 from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, scenario_file, status_of, wait_for
 from tests.hostile.readers import READERS
 from tests.stored_run import sign, store_run
@@ -90,19 +90,26 @@ def test_the_commit_is_that_of_the_checkout_also_below_a_hook_of_another_reposit
     assert (commit(), lab_version.__wrapped__()) == expected
 
 
-@pytest.mark.parametrize("does", ["sleep 600 & echo $! >$PID; wait", "exec yes"], ids=["hangs", "prints without end"])
+@pytest.mark.parametrize(
+    ("does", "patience_s", "why", "reported"),
+    [
+        ("sleep 600 & echo $! >$PID; wait", 0.5, "{}: no end after 0.5 s", "{}: no end after 0.5 s"),
+        ("exec yes", 60, f"signal {signal.SIGXFSZ}", f"exit status {-signal.SIGXFSZ}"),
+    ],
+    ids=["hangs", "prints without end"],
+)
 def test_a_tool_that_does_not_end_holds_up_no_command(
-    does: str, tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    does: str, patience_s: float, why: str, reported: str, tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "TOOL_S", 0.5)
+    monkeypatch.setattr(processes, "TOOL_S", patience_s)
     monkeypatch.setattr(processes, "TOOL_BYTES", 1000)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("PID", str(tmp_path / "pid"))
     for name in ("git", "bwrap"):
         (tools / name).unlink()
         put(tools / name, f"#!/bin/sh\n{does}\n").chmod(0o755)
-    assert commit() is None
-    assert sandbox.why_not() in ("bwrap: no end after 0.5 s", f"exit status {-signal.SIGXFSZ}")
+    assert error_of(commit) == f"git: must end by itself: {why.format('git')}"
+    assert sandbox.why_not() == reported.format("bwrap")
     if (tmp_path / "pid").exists():
         started = Path("/proc", (tmp_path / "pid").read_text().strip())
         wait_for(lambda: not (started / "exe").exists(), "end of what the tool started")

@@ -12,6 +12,7 @@ from lab_vm.machine import Machine
 
 from lab.base.cache import held
 from lab.base.errors import UserError
+from lab.base.sandbox import NOBODY
 from lab.base.scratch import PREFIX, clear, fonts_kept, scratch_folder
 from lab.base.workers import one_pool
 from lab.images.image import pins_hook
@@ -153,6 +154,23 @@ def test_where_the_home_cannot_be_written_workers_share_one_place_for_fonts_that
         assert Path(found).is_relative_to(temporary)
     assert [each.name for each in temporary.iterdir()] == ["no folder"]
     assert "MPLCONFIGDIR" not in os.environ
+
+
+def test_where_nothing_can_be_written_a_command_that_draws_nothing_goes_on(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shut, user = temporary / "shut", os.geteuid()
+    shut.mkdir(mode=0)
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(shut / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(shut))
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    os.seteuid(user or NOBODY)  # root may enter any folder
+    try:
+        with fonts_kept():
+            assert "MPLCONFIGDIR" not in os.environ
+    finally:
+        os.seteuid(user)
 
 
 ODD = ["a blank", "a;touch hurt;", "a'quote", 'a"quote', "$(touch hurt)", "a&b|c", "-dash", "100%"]
