@@ -149,11 +149,11 @@ def _lost_evenly(
     packets: NDArray[np.float64], levels: NDArray[np.int64], queued: NDArray[np.int64], below: float
 ) -> float:
     """Return the share lost with a queue below some bytes; 0 where it differs with the queue, as by an AQM."""
-    met = np.repeat(levels, packets.astype(int))
-    met, every = met[met < below], np.maximum(queued[1:], queued[:-1])  # as of a loss: the larger of two next to it
-    every = every[every < below]
-    if len(met) < LEAST_DROPS or len(met) > LEAST_DROP_PCT / 100 * len(every):
+    every = np.maximum(queued[1:], queued[:-1])  # as of a loss: the larger of two next to it
+    every, near = every[every < below], levels < below
+    if not LEAST_DROPS <= packets[near].sum() <= LEAST_DROP_PCT / 100 * len(every):
         return 0.0
+    met = np.repeat(levels[near], packets[near].astype(int))
     alike = scipy.stats.ks_2samp(met, every, method="asymp").pvalue >= BY_CHANCE
     return len(met) / (len(met) + len(every)) if alike else 0.0
 

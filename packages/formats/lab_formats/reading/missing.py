@@ -15,7 +15,7 @@ from lab_formats.reading.packets import SYN, Flow, Packet
 
 # Of segments that a host put together before they were captured (GRO), or had not cut yet (TSO), one has its headers.
 TCP_BYTES, FLAGS_AT = 20, 13
-MSS = 2  # a kind of option
+MSS = 2, 2  # kind and bytes of an option
 MOST_HEADERS = 0.01  # of the bytes, without a word
 
 
@@ -113,4 +113,4 @@ def stated_mss(header: bytes) -> int:
     """Return the MSS that a SYN states; 0 of any other segment, and of one that is cut before it."""
     if len(header) <= FLAGS_AT or not header[FLAGS_AT] & SYN:
         return 0
-    return next((int.from_bytes(body) for kind, body in options(header[TCP_BYTES:]) if kind == MSS), 0)
+    return next((int.from_bytes(body) for kind, body in options(header[TCP_BYTES:]) if (kind, len(body)) == MSS), 0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from captures_of_users import CLIENT, SERVER, Timed, download, ethernet, ip4, pcap, pcapng, tcp
 from lab_formats.reading.grain import grain_s
+from lab_formats.reading.missing import stated_mss
 
 from lab.base.errors import UserError
 from lab.traces import importers
@@ -224,3 +225,9 @@ def test_times_that_are_finer_than_the_file_states_are_refused(tmp_path: Path) -
     (tmp_path / "made.pcap").write_bytes(data)
     with pytest.raises(UserError, match="packet 1: fraction of its second=50010000: must be below 1000000"):
         importers.read(tmp_path / "made.pcap")
+
+
+@pytest.mark.parametrize(("options", "mss"), [("020405b4", 1460), ("02067fffffff0000", 0), ("0114020a" + 8 * "ff", 0)])
+def test_an_mss_option_of_another_length_states_none(options: str, mss: int) -> None:
+    given = bytes.fromhex(options)
+    assert stated_mss(struct.pack(">HHIIBBHHH", 1, 2, 0, 0, 0xF0, 2, 65535, 0, 0) + given) == mss

@@ -188,6 +188,13 @@ def test_random_loss_is_told_from_what_a_small_buffer_drops_that_is_never_empty(
     assert found.random_loss_pct == pytest.approx(0.2, abs=0.02)
 
 
+def test_numbers_that_jump_take_no_memory_for_each_packet_that_they_skip() -> None:
+    """A capture from elsewhere may state any: here 1,000 of 2^31 each."""
+    seq, waits_s = 1 + 2**31 * np.arange(1_000), np.linspace(0, 0.1, 1_000)
+    down = Down(np.arange(1_000) * 1e-3, waits_s, seq, seq + 1448, np.full(1_000, 1514))
+    assert buffer_of(down, 0.05, 1, 1514, 0).random_loss_pct > 99
+
+
 @pytest.mark.parametrize(("sender", "refused"), [("cubic", True), ("hystartpp", True), ("bbr", False)])
 def test_an_exit_by_round_trips_is_refused_where_acks_may_wait(found: Inferred, sender: str, refused: bool) -> None:
     waits_s = np.random.default_rng(1).uniform(0, 0.02, len(found.path.up.depart_s))
