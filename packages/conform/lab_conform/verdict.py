@@ -104,7 +104,7 @@ def _checked(check: Check, view: View) -> Checked:
         value = MEASURES[check.measure](view, **check.with_)
     except Unmeasured as error:
         return Checked(check, None, False, str(error))
-    except (ValueError, ArithmeticError) as error:  # such as no time from from_s to until_s
+    except (ValueError, ArithmeticError, LookupError) as error:  # such as no time from from_s to until_s
         return Checked(check, None, False, f"no value with these parameters ({error})")
     if isinstance(value, str):
         return Checked(check, value, value == check.equals)

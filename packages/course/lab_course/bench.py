@@ -73,7 +73,7 @@ class Bench:
             with held(lock, wait=False) as free:
                 if free:
                     remove(draft)
-                    lock.unlink()
+                    lock.unlink(missing_ok=True)
         return bench
 
     def build(self, source: OwnSource) -> OwnModule:

@@ -54,10 +54,11 @@ def make_course(
     with scratch_folder(out) as draft:
         if [*out.iterdir()] != [draft.parent]:
             raise UserError(f"{out}: must be a new or empty folder")
-        for part, about in _parts(draft, held, students, key):
-            yield f"{out / part}: {about}"
+        parts = [*_parts(draft, held, students, key)]
         for whole in draft.iterdir():
             whole.rename(out / whole.name)
+    for part, about in parts:
+        yield f"{out / part}: {about}"
     if bundle:
         yield _bundle(out / BUNDLE)
 

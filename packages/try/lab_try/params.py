@@ -41,6 +41,6 @@ def _value(name: str, value: str, known: Mapping[str, str]) -> Value:
     is_list = kind.startswith(ARRAY)
     if not all(re.fullmatch(form, each) for each in (value.split(",") if is_list else [value])):
         raise field_error(COMMAND_LINE, f"param {name}", value, f"a list with commas, each {rule}" if is_list else rule)
-    if kind == "hexint":
-        return f"{int(value, 0):#08x}"  # as the kernel shows it
+    if kind.removeprefix(ARRAY) == "hexint":
+        return ",".join(f"{int(each, 0):#08x}" for each in value.split(","))  # as the kernel shows them
     return value if is_list or form != NUMBER[0] else int(value)

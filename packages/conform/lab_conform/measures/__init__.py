@@ -9,7 +9,7 @@ from lab_conform.measures import bins, cubic, flight, path, recovery, resume, wi
 
 Measure = Callable[..., float | str]
 FROM_BEGIN = -1  # of an event: none, which is a default
-LEAST = {"number": 1, "rounds": 1}  # 0 of any other parameter
+LEAST = {"number": 1, "rounds": 1, "rtts": 0.1}  # 0 of any other parameter
 MODULES = (flight, window, recovery, cubic, bins, path, resume)
 MEASURES: dict[str, Measure] = {
     name: function

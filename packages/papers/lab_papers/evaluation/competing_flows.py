@@ -57,13 +57,13 @@ RATIOS = {
 
 def _rates(acks: pl.DataFrame, flow: FlowJson) -> dict[str, float | None]:
     """Return a flow's rate, null of no time; and of its sender's kernel the mean round trip and the rate at first."""
-    own = acks.filter(pl.col("flow") == flow["flow"])
-    early = own.filter(pl.col("t_s") <= FIRST_S)
+    own, first_s = acks.filter(pl.col("flow") == flow["flow"]), min(FIRST_S, flow["end_s"])
+    early = own.filter(pl.col("t_s") <= first_s)
     delivered = early.select(pl.col("snd_una_bytes").max() - pl.col("snd_una_bytes").min()).item()
     return {
         "throughput_mbps": flow["throughput_mbps"] if flow["seconds"] else None,
         "rtt_ms": own.select(pl.col("srtt_ms").mean()).item(),
-        "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / min(FIRST_S, flow["end_s"]),
+        "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / first_s,
     }
 
 

@@ -155,6 +155,20 @@ def bins(library: Path, stream: pl.DataFrame, **more: Any) -> pl.DataFrame:
     return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], **more)
 
 
+def test_each_bin_has_the_round_trip_of_its_ack(library: Path, stream: pl.DataFrame) -> None:
+    found = bins(library, stream)
+    known = dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
+    assert found["rtt_ms"].to_list() == pytest.approx([known[round(t_s * 1e6)] / 1e3 for t_s in found["t_s"]])
+
+
+@pytest.mark.parametrize("wrong", [{"bins": 0}, {"extra_bins": 201}, {"threshold_pct": 0}])
+def test_parameters_the_kernel_module_would_refuse_are_refused(
+    library: Path, stream: pl.DataFrame, wrong: dict[str, int]
+) -> None:
+    with pytest.raises(UserError, match="must be within the ranges"):
+        bins(library, stream, params=SearchParams(**wrong))
+
+
 def test_a_column_that_has_no_value_for_an_ack_is_refused(library: Path, stream: pl.DataFrame) -> None:
     with pytest.raises(ValueError, match=rf"^shape=\(3,\): must be one value per ACK, \({stream.height},\)$"):
         bins(library, stream, sent_bytes=[0, 0, 0])

@@ -11,7 +11,7 @@ from lab.base.errors import UserError
 
 MODULE: Any = SimpleNamespace(
     parameters={"gain": "int", "fast": "bool", "gains": "array of uint", "label": "charp", "names": "array of charp"}
-    | {"mode": "string", "mask": "hexint"}
+    | {"mode": "string", "mask": "hexint", "masks": "array of hexint"}
 )
 
 
@@ -24,7 +24,7 @@ MODULE: Any = SimpleNamespace(
         (("gain= 3",), "command line: param gain= 3: must be a whole number"),
         (
             ("other=3",),
-            "command line: param=other: must be a parameter of the module: fast, gain, gains, label, mask, mode",
+            "command line: param=other: must be a parameter of the module: fast, gain, gains, label, mask, masks",
         ),
         (("fast=2",), "command line: param fast=2: must be Y or N"),
         (("gains=1,",), "command line: param gains=1,: must be a list with commas, each a whole number"),
@@ -42,7 +42,8 @@ def test_a_parameter_has_a_value_of_its_type_once(given: tuple[str, ...], line: 
 
 def test_a_parameter_of_each_type_is_given_as_the_kernel_takes_it() -> None:
     found = read_params(
-        ["gain=-3", "fast=Y", "gains=1,2", "label=a=/b", "names=a,b", "mode=abc", "mask=0x1f"], [MODULE]
+        ["gain=-3", "fast=Y", "gains=1,2", "label=a=/b", "names=a,b", "mode=abc", "mask=0x1f", "masks=0x1f,2"], [MODULE]
     )
     texts = {"fast": "Y", "gains": "1,2", "label": "a=/b", "names": "a,b", "mode": "abc", "mask": "0x00001f"}
+    texts["masks"] = "0x00001f,0x000002"
     assert found == {"gain": -3, **texts}
