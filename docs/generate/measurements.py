@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of measurements: docs/measurements/answers.yml, and the figures that benchmarks wrote beside it."""
+"""The page of measurements: docs/measurements/answers.yml, and the figures that benchmarks wrote next to it."""
 
 import json
 from collections.abc import Iterator

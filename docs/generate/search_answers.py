@@ -20,7 +20,7 @@ Open questions about SEARCH, each with its experiment: a file in `bench/question
 * Forms have the same draws of a link: a *pair* is one draw. Two forms have *separated* where the exact paired test
   rejects at 5 % that they are alike, after Holm's correction over all pairs of the question (of a workload: of the
   scenario). *Not separated* is no proof that they are alike.
-* Intervals are 95 %: Wilson's of shares, paired bootstraps of amounts. RTTs are base RTTs of the link.
+* Intervals are 95 %, by paired bootstraps. RTTs are base RTTs of the link.
 * A cell has early / at the chokepoint / late exits and how much later the form left than the base; of short flows,
   early exits, those with the application as the limit, and what a page, chunk or call costs; of windows, their size
   and how much further from the true BDP they are than the base. A star: separated; *none*: no form left before a loss
@@ -33,7 +33,7 @@ WAYS = {
     "replayed": "Forms of SEARCH are replayed over the same downloads without HyStart",
     "whole": "Each form runs its own trials on the same draws",
     "workload": "Each form runs the same short flows; a cost is against CUBIC without HyStart",
-    "window": "Targets are computed at the same replayed exit, and held against the link's BDP of that moment",
+    "window": "Targets are computed at the same replayed exit, and compared with the link's BDP of that moment",
 }
 Row = dict[str, Any]
 
@@ -139,5 +139,5 @@ def _amount(row: Row, name: str, unit: str, digits: int) -> str:
     value, low, high = (row[f"{name}_{each}"] for each in (unit, "lo", "hi"))
     if not value or low is None:
         return ""
-    rounded = f"{round(value, digits) + 0.0:+,.{digits}f}"  # no negative nothing
+    rounded = f"{round(value, digits) + 0.0:+,.{digits}f}"  # no -0
     return f", {rounded} {_interval(low, high, digits)}&nbsp;{unit.replace('bdps', 'BDPs')}"

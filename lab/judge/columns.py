@@ -22,7 +22,7 @@ OUTCOME = {
     "exit_bitrate_mbps": "window over round trip at the exit; null where there was none",
     "median_mbps": "median throughput that the rule compares with; null where the rule uses none",
     "min_rtt_ms": "smallest round trip in the capture; null where none was measured",
-    "loss_agrees": "whether the first loss, or none, follows from the bottleneck's drops; null of a user's stack",
+    "loss_agrees": "whether the bottleneck's drops explain the first loss, or its absence; null of a user's stack",
     "throughput_mbps": "goodput of the whole download",
     "retransmits_pkts": "segments that the sender's kernel retransmitted; null where a stack names none of the lost",
     "packets": "digest of the packets' times, sizes and sequences: equal where two trials are the same",

@@ -50,12 +50,18 @@ def counts(rng: Rng, count: int) -> np.ndarray:
     return np.asarray(rng.poisson(1.0, count) - rng.poisson(1.0, count), dtype=float)
 
 
+def shares(rng: Rng, count: int) -> np.ndarray:
+    """Differences of a share on links that suit both senders more or less."""
+    chance = rng.uniform(0, 1, count)
+    return np.asarray((rng.random(count) < chance).astype(float) - (rng.random(count) < chance))
+
+
 def even_shares(rng: Rng, count: int) -> np.ndarray:
     """Differences of a share of one half: half of the pairs differ."""
     return np.asarray(rng.integers(0, 2, count) - rng.integers(0, 2, count), dtype=float)
 
 
-@pytest.mark.parametrize("sample", [heavy, counts, even_shares])
+@pytest.mark.parametrize("sample", [heavy, counts, shares, even_shares])
 @pytest.mark.parametrize("compared", [1, 6])
 def test_alike_senders_separate_at_most_as_often_as_stated_however_one_stops(sample: Sample, compared: int) -> None:
     rng, plan, campaigns = np.random.default_rng(9743), looks(MOST, compared), examples(250)

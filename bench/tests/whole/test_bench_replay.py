@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bench of replay keeps what it measured of each kernel, and shows all of them side by side."""
+"""The bench of replay keeps what it measured of each kernel."""
 
 import json
 from pathlib import Path
