@@ -191,7 +191,7 @@ def test_random_loss_is_told_from_what_a_small_buffer_drops_that_is_never_empty(
 def test_numbers_that_jump_take_no_memory_for_each_packet_that_they_skip() -> None:
     """A capture from elsewhere may state any: here 1,000 of 2^31 each."""
     seq, waits_s = 1 + 2**31 * np.arange(1_000), np.linspace(0, 0.1, 1_000)
-    down = Down(np.arange(1_000) * 1e-3, waits_s, seq, seq + 1448, np.full(1_000, 1514))
+    down = Down(np.linspace(0, 1, 1_000), waits_s, seq, seq + 1448, np.full(1_000, 1514))
     assert buffer_of(down, 0.05, 1, 1514, 0).random_loss_pct > 99
 
 
