@@ -93,7 +93,7 @@ def why_not() -> str | None:
     if not shutil.which("bwrap"):
         return "bwrap: not installed"
     user = ["--unshare-user"] if os.geteuid() else []
-    done = run_tool("bwrap", *NAMESPACES, *user, "--ro-bind", "/", "/", *VIEWS, "true")
+    done = run_tool("bwrap", "--die-with-parent", *NAMESPACES, *user, "--ro-bind", "/", "/", *VIEWS, "true")
     why = done.stderr.decode(errors="replace").strip()
     return why or f"exit status {done.returncode}" if done.returncode else None
 

@@ -76,7 +76,7 @@ def odd_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file system without hard links, and a cache in what is no folder; where temporary files go."""
     (tmp_path / "file").touch()
     (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(os, "link", lambda *_: os.close(-1))
+    monkeypatch.setattr(os, "link", lambda *_, **__: os.close(-1))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "file" / "cache"))
     return tmp_path / "temporary"

@@ -81,7 +81,7 @@ def test_ctrl_c_leaves_nothing_and_names_the_command_that_goes_on(tmp_path: Path
     assert status_of(process) == 130
     resumed = shlex.join(["lab", "try", str(tmp_path / "own.c"), *OPTIONS, "--resume"])
     assert f"go on with '{resumed}'" in errors
-    assert running_on(results) == []
+    wait_for(lambda: running_on(results) == [], "end of what killed workers had started", 5)
 
 
 @pytest.mark.parametrize(
