@@ -13,20 +13,20 @@ from generate import measurements
 
 HEAD = """# What the lab says about SEARCH
 
-Open questions about SEARCH, each with its experiment: a file in `bench/questions/`, run by
-`make bench-search`. Sentences and tables are made from what the runs stored.
+This page answers open questions about SEARCH. Each has an experiment: a file in `bench/questions/`, run by
+`make bench-search`. Sentences and tables are made from the stored runs.
 
 * Exits are judged by the [lasting truth](results.md#two-truths): early / at the chokepoint / late.
-* Forms have the same draws of a link: a *pair* is one draw. Two forms have *separated* where the exact paired test
+* Forms have the same draws of a link: a *pair* is one draw. Two forms have *separated* if the exact paired test
   rejects at 5 % that they are alike, after Holm's correction over all pairs of the question (of a workload: of the
   scenario). *Not separated* is no proof that they are alike.
 * Intervals are 95 %, by paired bootstraps. RTTs are base RTTs of the link.
-* A cell has early / at the chokepoint / late exits and how much later the form left than the base; of short flows,
-  early exits, those with the application as the limit, and what a page, chunk or call costs; of windows, their size
-  and how much further from the true BDP they are than the base. A star: separated; *none*: no form left before a loss
-  or a mark.
-* Nothing was chosen by its results: questions, links and forms stood before the runs. Points of questions 1, 2, 7
-  and 8 were cut for time after six trials of one point of question 8 and of one scenario of question 1 had been seen.
+* A cell has early / at the chokepoint / late exits, and how much later the form left than the base. A cell of short
+  flows has early exits, those with the application as the limit, and what a page, chunk or call costs. A cell of
+  windows has their size and how much further from the true BDP they are than the base. A star: separated; *none*: no
+  form left before a loss or a mark.
+* Questions, links and forms were fixed before the runs. Points of questions 1, 2, 7 and 8 were cut for time when the
+  results of six trials of one point of question 8 and of one scenario of question 1 were known.
 
 """
 WAYS = {
