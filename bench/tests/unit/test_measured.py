@@ -55,6 +55,7 @@ def test_a_figure_is_printed_beside_its_target_and_what_was_published(
     monkeypatch.setattr(measured, "commit", lambda: "0123456789ab")
     measured.store("speed", "make bench", [{"name": "a", "value": 2, "unit": "s"}])
     measured.publish(["speed"])
+    assert capsys.readouterr().out.endswith("answers.yml: speed: does its answer still hold?\n")
     assert published.is_file()
     slower: measured.Figure = {"name": "a", "value": 3, "unit": "s", "target": "1"}
     measured.show_and_store("speed", "make bench", [slower, FIGURES[1]])
