@@ -42,13 +42,13 @@ def sentences(monkeypatch: pytest.MonkeyPatch, folder: Path, way: str, *rows: di
     }
     (folder / "search-answers.json").write_text(json.dumps(stored))
     monkeypatch.setattr(answers.measurements, "FOLDER", folder)
-    told = answers.page()
-    assert 'Not measured yet: `make bench-search BENCH="9-interpolation"`' in told
-    return [line for line in told.split("## Which?")[1].split("\n## ")[0].splitlines() if line[:2] in ("* ", "| ")]
+    page = answers.page()
+    assert 'Not measured yet: `make bench-search BENCH="9-interpolation"`' in page
+    return [line for line in page.split("## Which?")[1].split("\n## ")[0].splitlines() if line[:2] in ("* ", "| ")]
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentence"),
     [
         ({"separated": False}, "not separated anywhere. Every exit comes at the same time."),
         (
@@ -58,12 +58,12 @@ def sentences(monkeypatch: pytest.MonkeyPatch, folder: Path, way: str, *rows: di
         ),
     ],
 )
-def test_exits_are_told_with_their_pairs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], told: str
+def test_exits_are_stated_with_their_pairs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], sentence: str
 ) -> None:
     mine, not_run, *_ = sentences(monkeypatch, tmp_path, "replayed", {**EXIT, "form": "mine"} | change)
     assert mine.startswith("* `mine` against `base`, 12 pairs at 1 places: at the chokepoint ")
-    assert mine.endswith(told)
+    assert mine.endswith(sentence)
     assert not_run == "* Not run: time."
 
 

@@ -181,8 +181,8 @@ def best_rival(find: Find) -> str:
         return request.version
     if request.measure.against == "rivals":
         return max(request.rivals, key=lambda name: find.trials[name]["throughput_mbps"] or 0.0)
-    beside = [REFERENCE] if request.measure.against == "reference" else []
-    alone = {name: {each: find.trials[each] for each in (name, *beside)} for name in request.rivals}
+    reference = [REFERENCE] if request.measure.against == "reference" else []
+    alone = {name: {each: find.trials[each] for each in (name, *reference)} for name in request.rivals}
     values = {name: value_of(request.measure, name, trials) for name, trials in alone.items()}
     return min(request.rivals, key=lambda name: CRASH if values[name] is None else values[name] or 0.0)
 

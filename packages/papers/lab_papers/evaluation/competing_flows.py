@@ -63,7 +63,7 @@ def _rates(acks: pl.DataFrame, flow: FlowJson) -> dict[str, float | None]:
     return {
         "throughput_mbps": flow["throughput_mbps"] if flow["seconds"] else None,
         "rtt_ms": own.select(pl.col("srtt_ms").mean()).item(),
-        "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / first_s,
+        "startup_mbps": delivered * 8 / 1e6 / first_s if delivered is not None and first_s > 0 else None,
     }
 
 

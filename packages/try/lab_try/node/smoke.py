@@ -76,7 +76,7 @@ def smoke(file: str, name: str, params: dict[str, int | str], depends: list[str]
     needs_ecn = [algorithm for algorithm in new if _needs_ecn(algorithm)]
     _step("unloading")
     modules.unload([name], UNLOAD_S)
-    time.sleep(SHORT_S)  # what the module has left, such as a timer, acts in no code then
+    time.sleep(SHORT_S)  # a timer that the module has left now runs into code that is gone
     return {"algorithms": flows, "needs_ecn": needs_ecn, "parameters": parameters, "leaks": kmemleak.objects()}
 
 
