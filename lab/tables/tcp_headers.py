@@ -22,7 +22,7 @@ def is_tcp(head: Bytes) -> NDArray[np.bool_]:
 
 def big_endian(head: Bytes, at: int, width: int) -> NDArray[np.int64]:
     """Read an unsigned field that lies at the same place in every row."""
-    return np.ascontiguousarray(head[:, at : at + width]).view(f">u{width}")[:, 0].astype(np.int64)
+    return head[:, at : at + width].view(f">u{width}")[:, 0].astype(np.int64)
 
 
 def header_bytes(head: Bytes) -> NDArray[np.int64]:
