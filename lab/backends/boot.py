@@ -59,6 +59,7 @@ class Work:
     more: Mapping[str, Path] = field(default_factory=dict)
     parts: Sequence[Path] = ()  # folders of several plans: each is below its room while it runs
     channel: socket.socket | None = None  # of a prompt: the kernel's second terminal
+    calls: str = enter.KERNEL  # of enter.KERNELS
 
 
 def run_plan(
@@ -105,7 +106,9 @@ def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: P
     first, *_ = plans.values()
     limits = together([_limits(plan) for plan in plans.values()])
     several: SeveralPlans = {"several": [each.name for each in plans]}
-    work = Work(several, _options(first["seed"], limits.memory_mb), limits, folder, parts=[*plans])
+    options = _options(first["seed"], limits.memory_mb)
+    calls = enter.TRAPPING if kernel.traps else enter.KERNEL  # here, no code is a user's
+    work = Work(several, options, limits, folder, parts=[*plans], calls=calls)
     done = _boot(work, kernel, world)
     if done.returncode:
         raise records.TrialError(_no_result(done))
@@ -188,7 +191,7 @@ def _boot(work: Work, kernel: Kernel, world: Path) -> "subprocess.CompletedProce
     with _room(work) as room:
         code = guest_code.ensure(world, guest_code.package_of(work.module))
         tree = GuestTree(kernel, world, code, room.absolute(), work.more)
-        with _command(tree, _uml(work)) as command:
+        with _command(tree, _uml(work), work.calls) as command:
             home = room.parent / unprivileged.HOME  # without bubblewrap
             rooms = [room, home] if home.exists() else [room]
             watched = Watched(command, rooms, work.limits, work.channel)
@@ -216,16 +219,16 @@ def _keep_log(work: Work, log: str) -> None:
 
 
 @contextmanager
-def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
+def _command(tree: GuestTree, argv: list[str], calls: str) -> Iterator[list[str]]:
     """Yield the command that runs a kernel, in a sandbox or without one."""
     if sandbox_mode.mode() == sandbox_mode.NONE:
-        with unprivileged.command(tree, argv) as command:
+        with unprivileged.command(tree, argv, calls) as command:
             yield command
     else:
         sandbox.own_tree(tree.room)
         read_only, writable, environment = tree.bound()
         yield sandbox.command(
-            tree.world, argv, read_only=read_only, writable=writable, environment=environment, calls=enter.KERNEL
+            tree.world, argv, read_only=read_only, writable=writable, environment=environment, calls=calls
         )
 
 
@@ -248,6 +251,7 @@ def _uml(work: Work) -> list[str]:
         LINUX,
         *([] if real else ["time-travel=inf-cpu", f"time-travel-start={EPOCH_NS}"]),
         *work.options,
+        *(["seccomp=auto"] if work.calls == enter.TRAPPING else []),  # by ptrace where the host refuses filters
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",

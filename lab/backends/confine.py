@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-from lab.base import enter, keyring, landlock, seccomp, system_calls
+from lab.base import enter, keyring, landlock, seccomp
 
 PR_SET_PDEATHSIG, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 23, 24, 36, 38
 CAPSET, CAPABILITY_VERSION = 126, 0x20080522  # of x86-64; linux/capability.h
@@ -40,6 +40,7 @@ class Request(TypedDict):
     readable: list[str]
     writable: list[str]
     parent: int  # the process with which it ends
+    calls: str  # of enter.KERNELS
 
 
 def main(request: Request) -> NoReturn:
@@ -83,7 +84,7 @@ def _become(request: Request, watcher: int) -> NoReturn:
             os._exit(1)
         enter.usual_signals()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ENDING, signal.SIGCHLD})
-        seccomp.load(system_calls.kernel(os.getpid()))
+        seccomp.load(enter.KERNELS[request["calls"]](os.getpid()))
         os.execve(request["program"], request["argv"], request["environment"])  # noqa: S606
     except OSError as error:
         print(f"confine: {error}", file=sys.stderr, flush=True)

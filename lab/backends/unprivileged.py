@@ -18,18 +18,18 @@ PROCESSOR = Path("/proc/cpuinfo")  # the kernel reads the processor's flags
 
 
 @contextmanager
-def command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
+def command(tree: GuestTree, argv: list[str], calls: str) -> Iterator[list[str]]:
     """Yield the command that runs a kernel, with a folder for its own files until the block ends."""
     home = tree.room.parent / HOME
     home.mkdir()
     try:
         python = [sys.executable, "-S", "-P", "-m", "lab.backends.confine"]
-        yield ["env", "-i", f"PYTHONPATH={paths.REPO}", *python, json.dumps(_request(tree, argv, home))]
+        yield ["env", "-i", f"PYTHONPATH={paths.REPO}", *python, json.dumps(_request(tree, argv, home, calls))]
     finally:
         remove(home)
 
 
-def _request(tree: GuestTree, argv: list[str], home: Path) -> Request:
+def _request(tree: GuestTree, argv: list[str], home: Path, calls: str) -> Request:
     """Build the request; the kernel starts in its own folder, since its buffers for paths of HOME are small."""
     readable = [tree.kernel.linux, PROCESSOR, *tree.read_only.values()]
     return {
@@ -40,4 +40,5 @@ def _request(tree: GuestTree, argv: list[str], home: Path) -> Request:
         "readable": [str(path.absolute()) for path in readable],
         "writable": [str(path.absolute()) for path in (home, tree.room)],
         "parent": os.getpid(),
+        "calls": calls,
     }

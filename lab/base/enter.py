@@ -12,8 +12,9 @@ import sys
 
 from lab.base import keyring, seccomp, system_calls
 
-BUILD, KERNEL = "build", "kernel"
-FILTERS = {BUILD: system_calls.build, KERNEL: system_calls.kernel}
+BUILD, KERNEL, TRAPPING = "build", "kernel", "trapping"
+KERNELS = {KERNEL: system_calls.kernel, TRAPPING: system_calls.trapping_kernel}
+FILTERS = {BUILD: system_calls.build, **KERNELS}
 
 
 def main(kind: str, options: list[str]) -> None:
@@ -23,7 +24,7 @@ def main(kind: str, options: list[str]) -> None:
         rules = system_calls.dropping(rules)
     keyring.leave_session()
     usual_signals()
-    if kind == KERNEL:
+    if kind in KERNELS:
         os.umask(0)  # the guest has its own
     os.execvp("bwrap", ["bwrap", "--seccomp", str(seccomp.exported(rules)), *options])  # noqa: S606
 

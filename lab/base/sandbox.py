@@ -62,7 +62,7 @@ def _dropped(calls: str) -> list[str]:
     The system counts the processes of a user namespace apart; root's sandboxes are all of one user.
     """
     if os.geteuid() != 0:
-        few = ["prlimit", f"--nproc={MOST_PROCESSES}"] if calls == enter.KERNEL else []
+        few = ["prlimit", f"--nproc={MOST_PROCESSES}"] if calls in enter.KERNELS else []
         return ["--unshare-user", "--", *few]
     rights = "--cap-add CAP_SETUID --cap-add CAP_SETGID --".split()
     return [*rights, *f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all".split()]

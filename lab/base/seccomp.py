@@ -2,7 +2,8 @@
 """Filters of system calls, by libseccomp: a call that no rule allows does not exist for the process (ENOSYS).
 
 A filter holds for a process and all that it starts, for good. What a virtual kernel's own guests call is not concerned:
-their tracer stops such a call before the filter (ptrace(2), PTRACE_SYSEMU).
+their tracer stops such a call before the filter (ptrace(2), PTRACE_SYSEMU), or a trap of the kernel's own filter does,
+which goes before a refusal (seccomp(2)).
 """
 
 import ctypes

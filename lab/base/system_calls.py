@@ -27,6 +27,7 @@ MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 PTRACE_ATTACH = 16  # below it: what a tracer asks of its child
 PTRACE_OLDSETOPTIONS = 21
 PR_SET_NO_NEW_PRIVS = 38
+SECCOMP_SET_MODE_FILTER = 1
 BESIDE_PARENT = 0x8411  # CLONE_PARENT, CLONE_FILES and SIGCHLD: the new process stays below who watches the kernel
 AF_UNIX, ADDR_NO_RANDOMIZE = 1, 0x40000
 PTRACE_RANGES = ((~7, 24), (~0, 32), (~3, 0x4200), (~1, 0x4204))  # (mask, value); no SEIZE, which is 0x4206
@@ -70,6 +71,19 @@ def kernel(pid: int | None = None) -> list[Rule]:
         *calls("prctl", at_most(0, 16)),  # names, signals and states of this process
         *calls("mmap", without(3, MAP_ANONYMOUS)),
         *calls("mmap", masked(3, MAP_SHARED | MAP_ANONYMOUS, MAP_ANONYMOUS)),  # memory that can be counted: watched.py
+    ]
+
+
+def trapping_kernel(pid: int | None = None) -> list[Rule]:
+    """Return what a virtual kernel may call that traps its programs by filters of its own (seccomp=on, Linux 7).
+
+    It sends them its memory over a socket, and shares pages with them, which nothing counts: none with code of a user.
+    """
+    return [
+        *kernel(pid),
+        *calls("seccomp", equal(0, SECCOMP_SET_MODE_FILTER)),
+        *calls("recvmsg sendmsg"),
+        *calls("mmap", masked(3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)),
     ]
 
 

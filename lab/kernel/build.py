@@ -29,6 +29,7 @@ PRELOAD = HERE / "fewer_wakeups.c"
 PROFILED = "KCFLAGS=-fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-coverage-mismatch"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
+TRAPPING = "linux-source-7"  # Debian's own: not a tarball of somebody
 DEFAULT = Recipe()
 Progress = Callable[[int], None]  # receives the number of finished compiler steps
 RELEASE = "obj/include/config/kernel.release"
@@ -46,6 +47,7 @@ class Kernel:
     replay_library: Path  # the SEARCH core for user space
     preload: Path
     described: dict[str, str]
+    traps: bool = False  # the calls of its programs by filters of its own, which Linux 7 can
 
     @property
     def folders(self) -> tuple[Path, Path]:
@@ -184,6 +186,7 @@ def _described(kernel: Path, modules: Path) -> Kernel:
         modules / "libsearch_replay.so",
         modules / "fewer_wakeups.so",
         described,
+        built["source"].startswith(TRAPPING),
     )
 
 

@@ -2,18 +2,24 @@
 """The kernels that users have each run a trial exactly, and the images hold what the lab needs, at pinned versions."""
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from polars.testing import assert_frame_equal
 
 from bench.kernels import EARLIER, ITS_OWN, LINKS, cubic_exits
+from lab.backends import boot
+from lab.base import sandbox_mode
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEBIAN
+from lab.runs import one_boot
+from lab.runs.trial import run_trial
 from tests.conftest import SMALL, Bench, experiment_on
+from tests.kernel.test_one_boot import digests, jobs
 
 CAUSES = {"search": "search", "hystartpp": "loss", "bbr": "bbr", "cubic_plain": "loss"}  # over the small path
 
@@ -53,6 +59,22 @@ def test_on_every_kernel_a_sender_leaves_for_the_same_cause_and_a_trial_twice_is
     assert once.exits["cause"][0] == CAUSES[sender]
     assert_frame_equal(once.packets, again.packets)
     assert_frame_equal(once.exits, again.exits)
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_trials_that_share_a_boot_are_those_of_their_own_whatever_stops_the_calls_of_their_programs(
+    version: str, built: Kernel, tmp_path: Path, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
+    booted = mock.Mock(wraps=boot._command)
+    monkeypatch.setattr(boot, "_command", booted)
+    bench, experiment = Bench(tmp_path, built, world), experiment_on(SMALL, "search", trials=2)
+    alone, together = (jobs(bench, experiment, tmp_path / name, [1, 2]) for name in ("alone", "together"))
+    run_trial(alone[1])
+    assert all(one_boot.run(together))
+    assert digests(together[1].folder) == digests(alone[1].folder)
+    by_filters = ["seccomp=auto" in call.args[1] for call in booted.call_args_list]
+    assert by_filters == [False, version.startswith("7.")]
 
 
 TOOLS = {"ip", "tc", "iperf3", "tshark", "dumpcap", "ethtool", "modprobe", "sysctl", "nstat", "python3", "mount"}

@@ -13,7 +13,7 @@ from lab_try.node import bounded
 from lab_try.node.bounded import run_bounded
 
 from lab.backends.confine import Request
-from lab.base import landlock, paths
+from lab.base import enter, landlock, paths
 from tests.command import wait_for
 
 SOON_S = 20
@@ -29,6 +29,7 @@ def confined(script: str, own: Path, *, parent: int | None = None, readable: lis
         "readable": [path for path in (*SYSTEM, *(readable or [])) if Path(path).exists()],
         "writable": [str(own)],
         "parent": os.getpid() if parent is None else parent,
+        "calls": enter.KERNEL,
     }
     python = [sys.executable, "-S", "-P", "-m", "lab.backends.confine"]
     return ["env", "-i", f"PYTHONPATH={paths.REPO}", *python, json.dumps(request)]
