@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from lab.base.contract import NULL, unit_of
+from lab.base.stats import largest, smallest
 
 
 class Column(NamedTuple):
@@ -47,6 +48,8 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
         most = MOST_T_S if name == "t_s" else MOST_NUMBER
         if kind.is_float() and not (table[name].abs() < most).all():  # NaN is below nothing
             return name, table[name].abs().max(), f"numbers below {most:g}"
+        if kind.is_integer() and table[name].cast(column.kind, strict=False).null_count() > table[name].null_count():
+            return name, f"{smallest(table[name])} to {largest(table[name])}", f"numbers of {column.kind}"
         if NULL not in column.meaning and table[name].has_nulls():
             return name, None, "given in each row"
         if name == "t_s" and not table[name].is_sorted() and _goes_back(table):

@@ -109,6 +109,19 @@ def test_a_time_is_within_what_a_download_can_last_and_another_number_within_64_
     assert fault == (None if most is None else (name, value, f"numbers below {most:g}"))
 
 
+@pytest.mark.parametrize(
+    ("table", "name", "number", "rule"),
+    [
+        ("packets", "flow", 2**33, "numbers of UInt8"),
+        ("packets", "len_bytes", -1448, "numbers of UInt32"),
+        ("packets", "seq_bytes", -1, None),
+    ],
+)
+def test_a_whole_number_is_one_that_its_column_can_hold(table: str, name: str, number: int, rule: str | None) -> None:
+    fault = fault_of(pl.DataFrame({name: [0, number]}), {name: TRIAL_TABLES[table].columns[name]})
+    assert fault == (None if rule is None else (name, f"{min(number, 0)} to {max(number, 0)}", rule))
+
+
 def test_a_report_is_never_written_through_a_link(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "per_sender", lambda *_: [])  # those over all trials are enough to be drawn
     victim = put(tmp_path / "victim", "of the user")
