@@ -95,13 +95,15 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
     if found.kind == "threshold":
         why = f"share lost above the threshold; stated from {LEAST_DROPS} losses on"
         yield Item("drop", found.drop_pct, "%", None, None, why)
+    least_pct, most_pct = (None if each is None else round(each, 4) for each in found.random_bounds_pct)
     yield Item(
         "random_loss",
         round(found.random_loss_pct, 4) if found.is_placed else None,
         "%",
-        None,
-        None,
-        "lost with less than a quarter of the largest queue: at random, or by a queue that manages itself (AQM)",
+        least_pct,
+        most_pct,
+        "lost where no full queue explains it: at random, or by a queue that manages itself (AQM); Wilson's 95 %, from "
+        "only those far below the largest queue to all of them",
     )
 
 

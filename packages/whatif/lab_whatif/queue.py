@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # loads scipy.stats at its first use
 from numpy.typing import NDArray
 
+from lab.base.stats import wilson_pct
 from lab_whatif.path import Down
 
 RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost for lack of room
@@ -47,6 +48,7 @@ class Buffer:
     lost_s: NDArray[np.float64]  # when the packet behind each hole arrived
     lost_pkts: NDArray[np.float64]
     hidden_bytes: int = 0  # by which one ACK of many packets makes a queue too large
+    random_pkts: int = 0  # lost where the queue was not near its largest
     is_placed: bool = True  # whether it is seen which queue what was lost had met
 
     @property
@@ -59,6 +61,15 @@ class Buffer:
     def losses(self) -> int:
         """Return how many packets were lost."""
         return int(self.lost_pkts.sum())
+
+    @property
+    def random_bounds_pct(self) -> tuple[float | None, float | None]:
+        """Return bounds of the random loss (Wilson): what was lost near the largest queue may be for lack of room."""
+        if not self.random_loss_pct:
+            return None, None
+        most = self.losses if self.kind == "at least" else self.random_pkts
+        packets = max(round(100 * most / self.random_loss_pct), most)
+        return wilson_pct(self.random_pkts, packets)[0], wilson_pct(most, packets)[1]
 
     @property
     def first_loss_s(self) -> float | None:
@@ -100,16 +111,20 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
     # a burst's end is lost: the packet in front of it has met that queue, and the one behind it a drained one
     levels = np.maximum(queued[found.place], queued[found.front])
     is_low, at_low = levels < RANDOM_SHARE * most, queued < RANDOM_SHARE * most
+    is_below = levels < NEAR_END * most
     evenly = _lost_evenly(found.packets, levels, queued, NEAR_END * most)
     random_pct = 100 * evenly or _share_pct(found.packets[is_low], at_low)
     lost = down.arrival_s[found.place], found.packets
     full, levels = found.packets[~is_low], levels[~is_low]
     together = _together_pkts(down, queued)
     hidden_bytes = int((together - 1) * down.frame_bytes.max())
+    below_pkts, random_pkts = (int(found.packets[each].sum()) for each in (is_below, is_below if evenly else is_low))
     if not len(full):
-        return Buffer("at least", most, most, None, random_pct, *lost, hidden_bytes)
+        return Buffer("at least", most, most, None, random_pct, *lost, hidden_bytes, below_pkts)
     every_pct = _share_pct(found.packets, queued >= 0)
-    everywhere = Buffer("at least", most, most, None, every_pct, *lost, hidden_bytes)  # at random, or an AQM's
+    everywhere = Buffer(
+        "at least", most, most, None, every_pct, *lost, hidden_bytes, below_pkts
+    )  # at random, or an AQM's
     by_chance = random_pct / 100 * (float((~at_low).sum()) + float(full.sum()))
     if float(full.sum()) <= by_chance + CHANCE_SDS * math.sqrt(by_chance):
         return everywhere
@@ -125,13 +140,14 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
     near_share, end_share = near_pkts / by_queue_pkts, end_pkts / by_queue_pkts
     is_first = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
     if end_share >= LEAST_AT_END and near_share >= 1 - MOST_ELSEWHERE and (is_first or end_share >= 1 - MOST_ELSEWHERE):
-        return Buffer("tail", _held_bytes(levels, grain_bytes, down), most, None, random_pct, *lost, hidden_bytes)
+        held = _held_bytes(levels, grain_bytes, down)
+        return Buffer("tail", held, most, None, random_pct, *lost, hidden_bytes, random_pkts)
     if is_first or drop_pct < LEAST_DROP_PCT:
         below = every_pct / 100 * (float((queued < NEAR_END * most).sum()) + float(full.sum()) - near_pkts)
         by_queue = float(full.sum()) - near_pkts < below - CHANCE_SDS * math.sqrt(below)  # fewer than at random
         return everywhere.unplaced if by_queue and near_share >= 1 - MOST_ELSEWHERE else everywhere
     stated_pct = drop_pct if above.sum() >= LEAST_DROPS else None
-    return Buffer("threshold", level, most, stated_pct, random_pct, *lost, hidden_bytes)
+    return Buffer("threshold", level, most, stated_pct, random_pct, *lost, hidden_bytes, random_pkts)
 
 
 def _share_pct(lost: NDArray[np.float64], passed: NDArray[np.bool_]) -> float:

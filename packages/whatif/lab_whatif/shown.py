@@ -134,7 +134,9 @@ def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
 def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     found = inferred.buffer
     holds = min(found.bytes, int(known["buffer"].low or 0)) if found.kind == "at least" else found.bytes
-    loss = f"; {found.random_loss_pct:.3f} % lost without a full queue" if found.random_loss_pct else ""
+    lost = known["random_loss"]
+    bounds = f" ({lost.low:.3f} to {lost.high:.3f})" if lost.low is not None else ""
+    loss = f"; {found.random_loss_pct:.3f} %{bounds} lost without a full queue" if found.random_loss_pct else ""
     share = f" ({found.drop_pct:.1f} %)" if found.drop_pct is not None else ""
     if found.kind == "tail" and found.losses < LEAST_DROPS:
         share = f" (by {counted(found.losses, 'lost packet')} alone, which may be an AQM's)"

@@ -99,9 +99,12 @@ def test_without_a_loss_the_buffer_is_only_bounded(tmp_path: Path, side: str) ->
 @ENDS
 def test_random_loss_is_no_buffer(tmp_path: Path, side: str) -> None:
     known = Known(random_loss=0.005, first_loss_free=300, most_window=100, buffer_bytes=1_000_000)
-    found = inferred(tmp_path, known, side).buffer
+    link = inferred(tmp_path, known, side)
+    found, lost = link.buffer, next(each for each in items(link) if each.name == "random_loss")
     assert found.kind == "at least"
     assert found.random_loss_pct == pytest.approx(0.5, abs=0.3)
+    assert (lost.low or 0) < 0.5 < (lost.high or 0)
+    assert f"{found.random_loss_pct:.3f} % ({lost.low:.3f} to {lost.high:.3f}) lost" in link_lines(link, side)[1]
 
 
 def test_a_loss_in_the_queue_that_random_loss_explains_is_no_full_buffer(tmp_path: Path) -> None:
