@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 import polars as pl
 
 from lab.base.entry_points import loaded
-from lab.base.errors import UserError, field_error
+from lab.base.errors import Faults, UserError, field_error
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
 from lab.traces.imported import stored_once
@@ -71,18 +71,25 @@ def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
 
 
 def run(files: list[Path], format: str | None, out: Path | None, settings: list[str]) -> Iterator[str]:  # noqa: A002
-    """Import the files, describe and store them; two files of `leocc` are a pair, rate first."""
+    """Import the files, describe and store them; two files of `leocc` are a pair, rate first. Faults come last."""
     pair = format == PAIR and len(files) == 2
     if out is not None and len(files) > 1 and not pair:
         raise field_error("import", "--out", out, "given for one recording at a time")
+    faults = []
     for file in files[1:] if pair else files:
-        importer = importers.importer_of(format) if format is not None else importers.detect(file)
-        options = given_options(importer, settings) | ({"rate": files[0]} if pair else {})
-        found = _with_notes(importers.read(file, importer.name, **options), file)
+        try:
+            importer = importers.importer_of(format) if format is not None else importers.detect(file)
+            options = given_options(importer, settings) | ({"rate": files[0]} if pair else {})
+            found = _with_notes(importers.read(file, importer.name, **options), file)
+        except UserError as error:
+            faults.append(error)
+            continue
         yield from described(found)
         if out is not None:
             recording.write(found, out)
             yield f"  stored in {out}"
+    if faults:
+        raise Faults(faults)
 
 
 def _with_notes(found: Recording, file: Path) -> Recording:

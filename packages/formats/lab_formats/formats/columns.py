@@ -3,12 +3,14 @@
 
 import re
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
 import polars as pl
 
 from lab.base.errors import field_error
+from lab.base.stats import largest, smallest
 from lab.traces.columns import DTYPES, LONGEST_S, RATES
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
@@ -22,6 +24,14 @@ from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_uni
 from lab_formats.reading.user_table import SEPARATORS, UserTable, Wanted, read_user_table
 
 CLOCKS = ("t_s", "duration_s")
+# Units that numbers rather have than the assumed one, if all lie between two bounds. A spreadsheet counts days.
+DOUBTS = {
+    "s": ("ms", 0, 1),
+    "us": ("ms", 5e3, inf),
+    "share": ("%", 0, 1),
+    "kbit/s": ("Mbit/s", 5e3, inf),
+    "day": ("s", 25_569, 73_050),
+}
 Choice = Literal["refuse", "spread"]
 
 
@@ -163,8 +173,18 @@ def _with_unit_in_name(one: ColumnSpec, named: tuple[str, ...]) -> ColumnSpec:
 def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]:
     """Return a note on the columns whose unit is stated by no option, name or value."""
     assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
-    words = ", ".join(f"{one.name} in {one.unit}" for one in assumed)
+    words = ", ".join(f"{one.name} in {one.unit}{_doubt(table.text(one.name), one.unit)}" for one in assumed)
     return [f"Assumed, for no unit is stated: {words}."] if words else []
+
+
+def _doubt(text: pl.Series, unit: str) -> str:
+    """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may."""
+    numbers = text.cast(pl.Float64, strict=False)
+    least, most = smallest(numbers), largest(numbers)
+    if least is None or most is None:
+        return ""
+    others = (other for other, (of, low, high) in DOUBTS.items() if unit == of and low <= least and most <= high)
+    return "".join(f" (from {least:g} to {most:g}: perhaps [{other}])" for other in others)
 
 
 def _numbered(specs: list[ColumnSpec]) -> list[str]:

@@ -42,6 +42,15 @@ def test_what_nothing_fits_is_refused_with_the_way_out(tmp_path: Path, content: 
         importers.read(written(tmp_path, content))
 
 
+def test_files_that_are_refused_keep_no_other_from_being_read(tmp_path: Path) -> None:
+    refused = [written(tmp_path, "Dear reader,\n", name) for name in ("one.txt", "two.txt")]
+    printed: list[str] = []
+    with pytest.raises(UserError) as faults:
+        printed.extend(run([refused[0], FIELD / "ping-cut.txt", refused[1]], None, None, []))
+    assert printed[0].startswith("ping-cut.txt: ping, series")
+    assert [line.split(": ")[0] for line in str(faults.value).splitlines()] == [str(file) for file in refused]
+
+
 def test_few_small_rising_numbers_may_be_times_or_delays(tmp_path: Path) -> None:
     file = written(tmp_path, "12\n13\n13\n20\n\n")
     with pytest.raises(UserError, match=r"must be given with --format, because several fit: leocc \(.*\), mahimahi \("):
