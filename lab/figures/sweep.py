@@ -108,7 +108,8 @@ def draw(sweep: pl.DataFrame, measure: str) -> Drawing | None:
         return None
     found, most = BY_NAME[measure], largest(table["n"]) or 0
     label, over = f"{found.title} ({found.unit})", " and ".join(fields_of(sweep))
-    what = f"{found.title}: {found.meaning}, over {over}; mean of up to {trials_text(int(most))} with its 95 % interval"
+    what = f"{found.title}: {found.meaning}, over {over}; mean of up to {trials_text(int(most))}"
+    what += " with its 95 % interval" if table["lo"].count() else ""
     places = "; ".join(
         f"{row['cca']} at {', '.join(str(row[name]) for name in fields_of(sweep))}: "
         f"{AT_LEAST if row.get(BOUNDS) else ''}{row['mean']:.3g}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.base.format import AT_LEAST, number
+from lab.base.format import AT_LEAST, NONE, number
 from lab.base.plain_file import write_whole
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.sweep import BOUNDS, fields_of
@@ -41,5 +41,6 @@ def _table(sweep: pl.DataFrame, measure: str) -> Table:
 
 def _row(row: dict[str, Any], fields: list[str]) -> Row:
     mean, low, high = (row[name] for name in ("mean", "lo", "hi"))
-    interval, least = f"{number(low, 2)} to {number(high, 2)}", AT_LEAST if row.get(BOUNDS) else ""
+    interval = NONE if low is None else f"{number(low, 2)} to {number(high, 2)}"
+    least = AT_LEAST if row.get(BOUNDS) else ""
     return Row((", ".join(str(row[name]) for name in fields), f"{least}{number(mean, 2)}", interval, str(row["n"])))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.base.stats import CONFIDENCE, RESAMPLING_SEED
+from lab.base.stats import CONFIDENCE, FEWEST_VALUES, RESAMPLING_SEED
 from lab.judge.ack_stream import ack_stream
 from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
@@ -94,7 +94,7 @@ def cycle_hz(stored: Stored) -> tuple[float | None, float | None, float | None, 
     """Return the dominant frequency, its 95 % interval by resampling downloads, and their number; null without one."""
     rows, step_s = parts(stored)
     found = _dominant_hz(rows, step_s)
-    if found is None or len(rows) < 2:
+    if found is None or len(rows) < FEWEST_VALUES:
         return found, None, None, len(rows)
     rng = np.random.default_rng(RESAMPLING_SEED)
     picked = (rng.integers(len(rows), size=len(rows)) for _ in range(RESAMPLES))

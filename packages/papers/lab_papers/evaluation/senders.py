@@ -15,7 +15,6 @@ from lab.judge.frames import Row
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
-FEWEST_PAIRS = 6  # of five pairs that all agree, the two-sided p is still above 0.05
 SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
 METRICS = ("exit_s", "capacity_s", "loss_s", "throughput_mbps", "retransmits_pkts", *SIZES_MB)
 STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
@@ -27,7 +26,7 @@ def signed_rank(first: Values, second: Values) -> float | None:
     Of 6 to 13 pairs with equal differences it counts permutations, which takes a second.
     """
     found = stats.differences(first, second)
-    if len(found) < FEWEST_PAIRS:
+    if len(found) < stats.FEWEST_VALUES:
         return None
     return 1.0 if not found.any() else float(scipy.stats.wilcoxon(found, zero_method="pratt").pvalue)
 

@@ -21,10 +21,11 @@ def trials(**columns: list[Any]) -> pl.DataFrame:
 
 
 def test_a_ratio_is_of_means_over_the_pairs_that_both_have() -> None:
-    first, second = pl.Series([1.0, None, 3.0, 5.0]), pl.Series([2.0, 9.0, None, 10.0])
+    first, second = pl.Series([1.0, None, 3.0, *range(4, 9)]), pl.Series([2.0, 9.0, None, *range(8, 18, 2)])
     found = ratio_of(first, second)
-    assert (found.value, found.trials) == (0.5, 2)
-    assert (found.lo, found.hi) == pytest.approx((0.5, 0.5))  # both pairs have that ratio
+    assert (found.value, found.trials) == (0.5, 6)
+    assert (found.lo, found.hi) == pytest.approx((0.5, 0.5))  # all pairs have that ratio
+    assert ratio_of(first[:-1], second[:-1]).lo is None  # of five
 
 
 def test_a_ratio_to_nothing_is_null() -> None:

@@ -174,6 +174,15 @@ def test_times_are_compared_on_the_clock_of_the_source(runs: Path, folder: Path)
         assert row["ours_from_syn"] == pytest.approx(from_syn)
 
 
+def test_a_spread_of_times_counts_on_the_clock_of_their_mean(runs: Path, folder: Path) -> None:
+    """The begin of the data differs from trial to trial, so that it is part of a spread since the SYN."""
+    outcomes = Stored.of(Run(runs / "mine" / "latest")).judged.outcomes.filter(cca="cubic_plain", heuristic="truth")
+    row = kept(runs, folder, explained(values={"loss_s": [1.0, 1.0]})).to_dicts()[1]
+    assert (row["metric"], row["clock"]) == ("loss_s_sd", "data")
+    assert row["ours"] == pytest.approx((outcomes["loss_s"] - outcomes["data_s"]).std())
+    assert row["ours_from_syn"] == pytest.approx(outcomes["loss_s"].std())
+
+
 def test_a_difference_of_two_times_has_no_clock(runs: Path, folder: Path) -> None:
     (row,) = kept(runs, folder, explained(values={"headroom_s": 1.0}, cca="search")).to_dicts()
     assert (row["clock"], row["ours_from_syn"]) == (None, None)

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from lab.base.stats import CONFIDENCE, RESAMPLES, RESAMPLING_SEED, bootstrap, largest, mean_sd, share_pct, wilson_pct
+from lab.base import stats
 from lab.judge.summary import CLASSES
 from lab_papers.search_replay import EXTRA_BINS, needed_bins
 
@@ -47,7 +47,7 @@ def of_rows(rows: pl.DataFrame, metric: str) -> Estimate:
     of = metric.removesuffix(SPREAD)
     values = values_of(rows, of)
     if metric in LARGEST:
-        return Estimate(largest(values), None, None, values.drop_nulls().len())
+        return Estimate(stats.largest(values), None, None, values.drop_nulls().len())
     return mean_of(values) if metric == of else spread_of(values)
 
 
@@ -75,27 +75,27 @@ def ratio_of(first: pl.Series, second: pl.Series) -> Estimate:
 
 
 def _ratio_interval(pairs: np.ndarray) -> tuple[float | None, float | None]:
-    """95 % interval of the ratio of two columns' means, by the percentiles of resampled rows; none of fewer than 2."""
-    if len(pairs) < 2:
+    """95 % interval of the ratio of two columns' means, by the percentiles of resampled rows; none of fewer than 6."""
+    if len(pairs) < stats.FEWEST_VALUES:
         return None, None
-    rng = np.random.default_rng(RESAMPLING_SEED)
-    means = pairs[rng.integers(len(pairs), size=(RESAMPLES, len(pairs)))].mean(axis=1)
+    rng = np.random.default_rng(stats.RESAMPLING_SEED)
+    means = pairs[rng.integers(len(pairs), size=(stats.RESAMPLES, len(pairs)))].mean(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # a resample may divide by zero: it is infinite, and outermost
         drawn = means[:, 0] / means[:, 1]
-    low, high = np.nanquantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="nearest")
+    low, high = np.nanquantile(drawn, [(1 - stats.CONFIDENCE) / 2, (1 + stats.CONFIDENCE) / 2], method="nearest")
     return float(low), float(high)
 
 
 def mean_of(values: pl.Series) -> Estimate:
     """Mean of the values that exist."""
     known = values.drop_nulls()
-    return Estimate(mean_sd(known)[0], *bootstrap(known.to_list()), known.len())
+    return Estimate(stats.mean_sd(known)[0], *stats.bootstrap(known.to_list()), known.len())
 
 
 def spread_of(values: pl.Series) -> Estimate:
     """Estimate the standard deviation of the values that exist."""
     known = values.drop_nulls()
-    return Estimate(mean_sd(known)[1], *bootstrap(known.to_list(), partial(np.std, ddof=1)), known.len())
+    return Estimate(stats.mean_sd(known)[1], *stats.bootstrap(known.to_list(), partial(np.std, ddof=1)), known.len())
 
 
 def _share(classes: pl.Series, name: str) -> Estimate:
@@ -104,4 +104,4 @@ def _share(classes: pl.Series, name: str) -> Estimate:
 
 def _hits(known: pl.Series) -> Estimate:
     hits, count = int(known.sum()), known.drop_nulls().len()
-    return Estimate(share_pct(hits, count), *wilson_pct(hits, count), count)
+    return Estimate(stats.share_pct(hits, count), *stats.wilson_pct(hits, count), count)

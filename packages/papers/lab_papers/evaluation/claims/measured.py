@@ -13,7 +13,7 @@ from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 from lab.tables.downloads import FLOW
 from lab.tables.records import ClaimRecord
-from lab_papers.evaluation.claims.estimate import RATIOS, Estimate, of_rows, ratio_of, values_of
+from lab_papers.evaluation.claims.estimate import RATIOS, SPREAD, Estimate, of_rows, ratio_of, values_of
 from lab_papers.evaluation.rtt_cycle import cycle_hz
 
 NOTHING = Estimate(None, None, None, 0)
@@ -45,7 +45,7 @@ class Measured:
         )
         if rows.is_empty() or (others is not None and others.is_empty()):
             return NOTHING
-        if clock and metric in TIMES:
+        if clock and metric.removesuffix(SPREAD) in TIMES:
             rows, others = on_clock(rows, clock), None if others is None else on_clock(others, clock)
         return of_rows(rows, metric) if others is None else _relative(rows, others, metric)
 

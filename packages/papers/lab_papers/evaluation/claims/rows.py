@@ -44,7 +44,7 @@ def rows(
     for claims in scenario.get("claims", []):
         run = _with_pooled(ours, claims, tests)
         for metric, (value, sd) in _published(claims):
-            clock = claims.get("clock", "data") if metric in TIMES else None
+            clock = claims.get("clock", "data") if metric.removesuffix(SPREAD) in TIMES else None
             found = run.estimate(claims, metric, clock) if run else NOTHING
             tolerance = tolerance_of(scenario["tolerance"], metric, value, claims.get("bound"))
             row = CounterfactualRow(name, scenario, claims, metric, clock, value, tolerance, found)

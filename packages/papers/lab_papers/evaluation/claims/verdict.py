@@ -19,6 +19,8 @@ difference that excludes 0, and a reader can see it. No text takes part in any o
 from dataclasses import dataclass
 from math import inf
 
+from lab.base.format import trials_text
+from lab.base.stats import FEWEST_VALUES
 from lab.tables.records import ToleranceRecord
 from lab_papers.evaluation.claims.estimate import IN_POINTS, Estimate
 
@@ -73,7 +75,7 @@ def verdict(published: float, tolerance: float, ours: Estimate, bound: str | Non
     if ours.value is None:
         return UNJUDGED, "it happened in no valid trial"
     if ours.lo is None or ours.hi is None:
-        return UNJUDGED, "of one trial, which has no interval"
+        return UNJUDGED, f"of {trials_text(ours.trials)}: must be {FEWEST_VALUES} for an interval"
     agreeing = accepted(published, tolerance, bound)
     if not _reaches(agreeing, ours):
         return DIFFERS, None
