@@ -4,17 +4,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
 from lab.schema.scenario import load_scenario
-from lab.tables.stored_run import Run
+from lab.tables.records import ClaimRecord, ToleranceRecord
+from lab_papers.evaluation.claims.estimate import IN_POINTS
 from lab_papers.evaluation.claims.numbered import Claim, numbered
-from lab_papers.evaluation.claims.verdict import COUNTED, UNJUDGED
-from lab_papers.fullest import LATEST
+from lab_papers.evaluation.claims.rows import NOT_RUN as NOT_RUN_YET
+from lab_papers.evaluation.claims.rows import published_in
+from lab_papers.evaluation.claims.verdict import COUNTED, tolerance_of
+from lab_papers.fullest import LATEST, fullest_run
 
 HUMAN_MIN = 2  # to type a command and to read what it prints; an allowance, not measured
 NOT_RUN = "not run"
+INTERVAL = "our 95 % interval"  # of a bound, and of a small share
 
 
 @dataclass(frozen=True)
@@ -55,31 +60,32 @@ def lines(results: Path, claims: pl.DataFrame) -> list[Line]:
 
 
 def cost(results: Path, scenarios: Iterable[str]) -> Cost:
-    """Return the wall time and size of the latest runs of some scenarios, and the machines that ran them."""
-    runs = [results / name / LATEST for name in dict.fromkeys(scenarios)]
-    if not all((run / "run.json").is_file() for run in runs):
+    """Return wall time and size of the runs that stand for some scenarios, and the machines that ran them."""
+    latest = [results / name / LATEST for name in dict.fromkeys(scenarios)]
+    if not all((each / "run.json").is_file() for each in latest):
         return Cost(None, None, ())
-    metas = [Run(run.resolve()).meta for run in runs]
-    seconds = [meta.get("wall_s") for meta in metas]
-    whole = all(meta["complete"] for meta in metas)
-    known = [each for each in seconds if each is not None]
-    minutes = sum(known) / 60 if whole and len(known) == len(seconds) else None
-    size = sum(file.stat().st_size for run in runs for file in run.resolve().rglob("*") if file.is_file())
+    runs = [fullest_run(each) for each in latest]
+    metas = [run.meta for run in runs]
+    whole = all(meta["complete"] and "wall_s" in meta for meta in metas)
+    minutes = sum(meta["wall_s"] for meta in metas) / 60 if whole else None
+    size = sum(file.stat().st_size for run in runs for file in run.path.rglob("*") if file.is_file())
     machines = (f"{meta['host']['processor']}, {meta['host']['cores']} cores" for meta in metas)
     return Cost(minutes, size / 1e6, tuple(dict.fromkeys(machines)))
 
 
 def _tolerance(claim: Claim) -> str:
-    tolerance = load_scenario(claim.scenario)[1].tolerance
-    metrics = {metric for row in claim.rows for metric in row.values}
-    shares = any(metric.endswith("_pct") for metric in metrics)
-    others = any(not metric.endswith("_pct") for metric in metrics)
-    parts = [f"{tolerance.share_points:g} points"] * shares + [f"{tolerance.relative_pct:g} %"] * others
-    return ", ".join(parts)
+    stated = cast("ToleranceRecord", load_scenario(claim.scenario)[1].tolerance.model_dump())
+    words = (f"{stated['share_points']:g} points", f"{stated['relative_pct']:g} %", INTERVAL)
+    kinds = {
+        (words[metric not in IN_POINTS] if tolerance_of(stated, metric, value, row.bound) else INTERVAL)
+        for row in claim.rows
+        for metric, (value, _) in published_in(cast("ClaimRecord", row.model_dump()))
+    }
+    return ", ".join(each for each in words if each in kinds)
 
 
 def _verdict(rows: pl.DataFrame) -> str:
     counts = dict(rows["verdict"].value_counts().iter_rows())
-    if not counts or (set(counts) == {UNJUDGED} and rows["ours"].null_count() == rows.height):
+    if rows.filter(why=NOT_RUN_YET).height == rows.height:
         return NOT_RUN
     return ", ".join(f"{counts[name]} {words}" for name, words in COUNTED.items() if name in counts)

@@ -106,6 +106,30 @@ def test_the_verdict_counts_the_values_of_the_claim(tmp_path: Path) -> None:
     assert line.verdict == "2 agree, 1 cannot be judged here"
 
 
+def test_a_value_that_no_trial_had_was_run(tmp_path: Path) -> None:
+    row = claims_table([UNJUDGED]).with_columns(ours=pl.lit(None, pl.Float64))
+    for why, verdict in (("it happened in no valid trial", "1 cannot be judged here"), ("not run yet", facts.NOT_RUN)):
+        assert facts.lines(tmp_path, row.with_columns(why=pl.lit(why)))[0].verdict == verdict
+
+
+def test_a_bound_has_no_tolerance(tmp_path: Path) -> None:
+    found = {(line.claim.scenario, line.claim.place): line.tolerance for line in facts.lines(tmp_path, NOTHING)}
+    assert found["thesis-leo", "section 5.3.2"] == "our 95 % interval"
+    assert found["thesis-leo", "table 5.1"] == "10 points, 25 %"
+    assert found["thesis-leo", "table 5.3"] == "10 points, our 95 % interval"  # a share of 3.9 %
+
+
+def test_the_costs_are_of_the_run_that_the_verdicts_are_of(tmp_path: Path) -> None:
+    larger = stored(tmp_path, "one", 60.0)
+    smaller = shutil.copytree(larger, larger.parent / "2099-01-01T00-00-00Z")
+    shutil.rmtree(smaller / "trials")
+    (smaller / "trials").mkdir()
+    (larger.parent / "latest").unlink()
+    (larger.parent / "latest").symlink_to(smaller.name)
+    rewrite(smaller / "run.json", json.loads((smaller / "run.json").read_text()) | {"wall_s": 1.0})
+    assert facts.cost(tmp_path, ["one"]).compute_min == 1.0
+
+
 @pytest.fixture
 def lines(tmp_path: Path) -> list[Line]:
     first = numbered()[0]

@@ -3,10 +3,12 @@
 
 import os
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
 from lab_papers.artifact import facts
+from lab_papers.evaluation.claims.estimate import IN_POINTS
 from lab_papers.evaluation.claims.numbered import numbered
 from lab_papers.evaluation.claims.rows import SCHEMA
 from lab_papers.evaluation.claims.verdict import AGREES
@@ -68,7 +70,10 @@ def test_the_tolerance_of_a_claim_is_in_points_for_shares_and_relative_for_all_e
     lines = facts.lines(tmp_path, pl.DataFrame(schema=SCHEMA))
     for claim, line in zip(numbered(), lines, strict=True):
         tolerance = load_scenario(claim.scenario)[1].tolerance
-        kinds = {metric.endswith("_pct") for row in claim.rows for metric in row.values}
+        values = [each for row in claim.rows if not row.bound for each in row.values.items()]
+        shares = [cast("float", value) for metric, value in values if metric in IN_POINTS]
+        kinds = {True for share in shares if not 0 < share <= tolerance.share_points}
+        kinds |= {False for metric, _ in values if metric not in IN_POINTS}
         assert (f"{tolerance.share_points:g} points" in line.tolerance) == (True in kinds)
         assert (f"{tolerance.relative_pct:g} %" in line.tolerance) == (False in kinds)
 

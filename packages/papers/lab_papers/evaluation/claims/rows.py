@@ -43,7 +43,7 @@ def rows(
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
         run = _with_pooled(ours, claims, tests)
-        for metric, (value, sd) in _published(claims):
+        for metric, (value, sd) in published_in(claims):
             clock = claims.get("clock", "data") if metric.removesuffix(SPREAD) in TIMES else None
             found = run.estimate(claims, metric, clock) if run else NOTHING
             tolerance = tolerance_of(scenario["tolerance"], metric, value, claims.get("bound"))
@@ -59,7 +59,7 @@ def _with_pooled(ours: Measured | None, claims: ClaimRecord, runs: Mapping[str, 
     return replace(ours, pooled=tuple(runs[name] for name in names))
 
 
-def _published(claims: ClaimRecord) -> Iterator[tuple[str, tuple[float, float | None]]]:
+def published_in(claims: ClaimRecord) -> Iterator[tuple[str, tuple[float, float | None]]]:
     """Yield each published value with its standard deviation, and the latter also as a value of its own."""
     for metric, published in claims["values"].items():
         value, sd = (published, None) if isinstance(published, (int, float)) else published
