@@ -183,6 +183,12 @@ def test_a_spread_of_times_counts_on_the_clock_of_their_mean(runs: Path, folder:
     assert row["ours_from_syn"] == pytest.approx(outcomes["loss_s"].std())
 
 
+def test_a_value_that_follows_the_rule_names_it(runs: Path, folder: Path) -> None:
+    rows = kept(runs, folder, explained(values={"median_mbps": 1.0, "exit_bitrate_mbps": 1.0})).to_dicts()
+    found = {row["metric"]: row["heuristic"] for row in rows}
+    assert found == {"median_mbps": "latency_offset", "exit_bitrate_mbps": None}
+
+
 def test_a_difference_of_two_times_has_no_clock(runs: Path, folder: Path) -> None:
     (row,) = kept(runs, folder, explained(values={"headroom_s": 1.0}, cca="search")).to_dicts()
     assert (row["clock"], row["ours_from_syn"]) == (None, None)

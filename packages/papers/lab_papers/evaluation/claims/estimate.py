@@ -23,7 +23,7 @@ SPREAD = "_sd"
 RATIOS = ("throughput_ratio", "retransmits_ratio", "rtt_ratio", "startup_ratio")
 LARGEST = ("largest_rtt_s", "largest_rtt_ratio")  # the largest value of all downloads, which has no interval
 # They depend on the at-capacity rule.
-BY_CAPACITY = ("capacity_s", "detection_rtts", "after_capacity_s", CAPACITY_FOUND)
+BY_CAPACITY = ("capacity_s", "median_mbps", "detection_rtts", "after_capacity_s", CAPACITY_FOUND)
 
 
 @dataclass(frozen=True)
