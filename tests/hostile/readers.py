@@ -11,8 +11,8 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from lab_break.find import whole_find
 from lab_break.numbers import read_numbers
-from lab_break.repeat import whole_find
 from lab_break.space import load_bounds
 from lab_bundle.use import use
 from lab_conform.case import read_case
@@ -21,11 +21,10 @@ from lab_conform.subject import subject
 from lab_course import archive
 from lab_course.answers import NOTEBOOK, read_answers
 from lab_course.submission import Submission
-from lab_quic.log import Clock, read_client, read_server
+from lab_quic.log import Clock, Received, read_client, read_server
 from lab_quic.stack.qlog import read as read_qlog
 from lab_quic.stack.senders import own as senders_of_stack
 from lab_quic.stack.tables import Reported, timed
-from lab_quic.stream import Received
 from lab_quic.tables import sent_ms
 from lab_whatif.command import Request, answer
 from rich.console import Console

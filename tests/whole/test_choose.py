@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from distributed import LocalCluster
 from distributed.security import Security
 from lab_cluster import scheduler as cluster
-from lab_vm import vagrant
+from lab_vm import machine
 from lab_vm.node.exclusive import held_alone
 from lab_vm.real import real_backend
 
@@ -41,12 +41,12 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vagrant, "is_up", lambda: True)
+    monkeypatch.setattr(machine, "is_up", lambda: True)
 
 
 @pytest.fixture
 def down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vagrant, "ssh_config", lambda: None)
+    monkeypatch.setattr(machine, "ssh_config", lambda: None)
 
 
 @pytest.mark.usefixtures("down")

@@ -5,24 +5,68 @@ A mistake is a folder of teacher/mistakes: expected.yml, and the files that were
 the solution with these changes.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from lab.backends.virtual import ensure_built
 from lab.base.errors import field_error
 from lab.base.named_files import shown
-from lab.base.plain_file import write_whole
+from lab.base.plain_file import read_plain, write_whole
+from lab.kernel.recipe import Recipe
 from lab.schema.load import Real, Strict, load
-from lab_course.assignment import START, TEACHER, Assignment, load_assignment
+from lab_course.assignment import HIDDEN, PUBLIC, START, TEACHER, Assignment, load_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.forms import points as shown_points
 from lab_course.forms import results
 from lab_course.grade import Grade, grade
-from lab_course.solved import SOLUTION, begun, handed_in, solved
 from lab_course.submission import Submission
+from lab_course.work import Work
+
+SOLUTION, ANSWER_KEY = "solution", "answer_key"
+Files = Callable[[Work], dict[str, str]]
+
+
+def handed_in(assignment: Assignment, folder: Path, student: str) -> Submission:
+    """Return a folder of the teacher's as a submission."""
+    wanted = [each for each in assignment.content.hand_in if (folder / each.file).is_file()]
+    files = {each.file: read_plain(folder / each.file, each.most_bytes) for each in wanted}
+    return Submission(folder, student, files)
+
+
+def begun(assignment: Assignment, student: str) -> Submission:
+    """Return the starting point as a submission."""
+    given = handed_in(assignment, assignment.folder / START, student)
+    wanted = {each.file for each in assignment.content.hand_in}
+    made = {name: text.encode() for name, text in assignment.made().items() if name in wanted}
+    return replace(given, files={**given.files, **made})
+
+
+def solved(assignment: Assignment, bench: Bench, student: str) -> Submission:
+    """Return the solution of a student."""
+    work = _work(assignment, bench, student)
+    teacher = assignment.folder / TEACHER
+    if not (teacher / f"{ANSWER_KEY}.py").is_file():
+        return work.submission
+    own = sibling(str(teacher / HIDDEN), ANSWER_KEY).files(work)
+    texts = {name: text.encode() for name, text in own.items()}
+    return replace(work.submission, files={**work.submission.files, **texts})
+
+
+def _work(assignment: Assignment, bench: Bench, student: str) -> Work:
+    return Work(assignment, handed_in(assignment, assignment.folder / TEACHER / SOLUTION, student), bench, PUBLIC)
+
+
+def show(file: str, files: Files) -> None:
+    """Print the files of the student whose ID is the first argument: what an answer_key.py does as a program."""
+    assignment = load_assignment(Path(file).resolve().parents[1])
+    for name, text in files(_work(assignment, Bench.on(ensure_built(Recipe())), sys.argv[1])).items():
+        print(f"# {name}\n{text}", end="")
+
 
 MISTAKES, EXPECTED, RESULTS = "mistakes", "expected.yml", "results.json"
 STUDENT, KEY = "mistake", 32 * b"k"

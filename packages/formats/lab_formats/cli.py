@@ -53,8 +53,8 @@ def show(name: Name, form: FormatName = None, settings: Settings = None, out: Fi
 
     Example: `lab traces show geo-klm-inflight/ping_ams`
     """
+    from lab_formats.listed import show as lines
     from lab_formats.named import find
-    from lab_formats.show import show as lines
 
     for line in lines(find(name, form, settings or []), name, out, console.width):
         say(console, line)

@@ -2,16 +2,22 @@
 """`lab traces formats` and `lab traces list`: the formats that the lab imports, and the recordings, as tables."""
 
 import inspect
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from textwrap import wrap
 from typing import Literal, get_args, get_origin
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from lab.base import paths
 from lab.traces.datasets import Dataset, datasets
 from lab.traces.importers import known_formats, options_of
+from lab.traces.recording import Recording
+from lab_formats.shown.panels import panels
+from lab_formats.shown.terminal import drawn
 
 HEADER = ("format", "file", "gives", "options")
 Row = tuple[str, str, str, str]
@@ -71,3 +77,27 @@ def _length(length_s: float | None) -> str:
 def _total() -> Text:
     fetched = sum(each.fetched for each in datasets().values())
     return Text(f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' fetches one.")
+
+
+def show(recording: Recording, name: str, out: Path | None, width: int) -> Iterator[str]:
+    """Yield the lines of a recording's figures in a terminal, after writing them as SVG and PNG."""
+    from lab.figures.save import save
+    from lab_formats.figures import recording as drawing
+
+    what = f"{recording.kind} of {recording.meaning}" if recording.meaning else recording.kind
+    yield from wrap(f"{name}: {what}", width)
+    for panel in panels(recording):
+        yield ""
+        yield from wrap(panel.in_words(), width)
+        yield from drawn(panel, width)
+    yield ""
+    yield from (line for note in recording.notes for line in wrap(note, width))
+    yield from map(str, save(drawing.draw(recording, name).figure, stem(name, out, "show")))
+
+
+def stem(name: str, out: Path | None, kind: str) -> Path:
+    """Return the path of a figure without its suffix: in the user's folder, else in results/traces."""
+    folder = out or paths.results() / "traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip("-.")
+    return folder / f"{plain}-{kind}"

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The logs of a QUIC stack's two ends: one row per line, its kind first, times of CLOCK_MONOTONIC."""
 
+import heapq
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from lab.base.errors import UserError
 from lab.base.plain_file import GIGABYTE, read_plain
@@ -159,3 +162,44 @@ class Clock:
         """One row: the end of the first slow start; none where it did not end."""
         rtt_ms = pl.when(pl.col("rtt_us") > 0).then(pl.col("rtt_us") / 1e3)
         return server["exit"].select(*self._base(), rtt_ms=rtt_ms, cause="cause").head(1).cast(schema(exits.EXITS))
+
+
+Numbers = NDArray[np.int64]
+
+
+class Received:
+    """The stream at the client.
+
+    Of each datagram that it got: `length` counts the new bytes, `begin` is where the first of them stands. `had` and
+    `pieces` are what it had when it sent each of its own: bytes without a gap, and 1 where it had more behind a gap.
+    """
+
+    def __init__(self, log: ClientLog) -> None:
+        number = log.pieces["got_before"].to_numpy() - 1
+        offset, new = log.pieces["offset"].to_numpy(), log.pieces["new_bytes"].to_numpy()
+        self.length = _sums(number, new, log.got.height)
+        self.begin: Numbers = np.zeros(log.got.height, dtype=np.int64)
+        self.begin[number[::-1]] = offset[::-1]  # the first one stays
+        had, more = _progress(offset.tolist(), (offset + new).tolist())
+        pieces_before = np.concatenate([[0], np.searchsorted(number, np.arange(log.got.height), side="right")])
+        at = pieces_before[log.sent["got_before"].to_numpy()]
+        self.had, self.pieces = np.array(had, dtype=np.int64)[at], np.array(more, dtype=np.int64)[at]
+
+
+def _sums(places: Numbers, values: Numbers, count: int) -> Numbers:
+    found: Numbers = np.zeros(count, dtype=np.int64)
+    np.add.at(found, places, values)
+    return found
+
+
+def _progress(begins: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
+    """Return, before the first piece and after each one, the bytes without a gap, and 1 where there is more behind."""
+    whole, waiting = 0, list[tuple[int, int]]()
+    had, more = [0], [0]
+    for piece in zip(begins, ends, strict=True):
+        heapq.heappush(waiting, piece)
+        while waiting and waiting[0][0] <= whole:
+            whole = max(whole, heapq.heappop(waiting)[1])
+        had.append(whole)
+        more.append(1 if waiting else 0)
+    return had, more

@@ -32,7 +32,7 @@ from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
 from lab_quic import log
-from lab_quic.stream import Received
+from lab_quic.log import Received
 
 # Of a qlog, JSON-SEQ (RFC 7464) with a record a line, only packets of data (1RTT) are read: a line's fields are few and
 # in the same order.

@@ -26,8 +26,7 @@ from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab_race.experiments import Pairing, experiment, links, pairings
-from lab_race.flows import flows
-from lab_race.harm import Trials, table
+from lab_race.flows import Trials, flows, table
 from lab_race.page import PAGE, render, sentences
 
 TABLE = "race.csv"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab_vm import real, stock, vagrant
+from lab_vm import machine, real, stock
 from rich.console import Console
 
 from lab.backends.backend import Site
@@ -34,8 +34,7 @@ from lab_try.module.build import NotWantedError, OwnModule, build_own
 from lab_try.module.builder import Tree
 from lab_try.module.diagnostics import BuildError
 from lab_try.module.source import OwnSource, read_sources
-from lab_try.params import read_params
-from lab_try.senders import Passed, module_files
+from lab_try.senders import Passed, module_files, read_params
 from lab_try.senders import own_senders as senders_of_modules
 from lab_try.smoke import SmokeTest
 
@@ -222,5 +221,5 @@ def _machine(engine: str, comparison: Comparison, modules: list[OwnModule]) -> I
         release = f"Linux {stock.ensure().release}"
         if site.description.kernel["kernel_source"] != release:
             rule = f"{release}, which modules are built for: kernel_mode=stock"
-            raise field_error(vagrant.NAME, "kernel", site.description.kernel["kernel_source"], rule)
+            raise field_error(machine.NAME, "kernel", site.description.kernel["kernel_source"], rule)
         yield replace(site, backend=replace(backend, own_modules=module_files(modules)))

@@ -6,7 +6,9 @@ a slow or lost machine costs one trial and no more.
 """
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import tarfile
 import uuid
@@ -22,6 +24,30 @@ from lab.base.errors import UserError
 from lab.node.plan import Plan
 from lab_vm.host import attended
 from lab_vm.real_time import RealTime, patience_s, require_records
+
+NAME = "lab"
+FOLDER = paths.REPO / ".vagrant"
+
+
+def is_up() -> bool:
+    """Return whether the VM is up; quick if it was never created."""
+    return ssh_config() is not None
+
+
+def ssh_config() -> Path | None:
+    """Return a configuration with which ssh reaches the VM, or None if it is not up."""
+    created = any(FOLDER.glob(f"machines/{NAME}/*/id"))
+    if not created or not shutil.which("vagrant"):
+        return None
+    quiet = os.environ | {"VAGRANT_CHECKPOINT_DISABLE": "1"}  # it looks for updates otherwise
+    command = ["vagrant", "ssh-config", NAME]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.REPO, env=quiet)
+    if done.returncode:
+        return None
+    file = FOLDER / "ssh-config"
+    file.write_text(done.stdout)
+    return file
+
 
 PLACE = "/var/tmp"
 SSH_FAILED = 255

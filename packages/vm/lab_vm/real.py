@@ -18,7 +18,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.lines import say
 from lab.node.system.tools import NodeError
-from lab_vm import vagrant
+from lab_vm import machine
 from lab_vm.host import Host
 from lab_vm.machine import Machine
 from lab_vm.node.exclusive import held_alone
@@ -38,7 +38,7 @@ class Running:
 
     def preferred(self) -> str | None:
         """Return why a run goes there unless something else is requested, or None if it does not."""
-        return "the VM is up" if self.kind == "vm" and vagrant.is_up() else None
+        return "the VM is up" if self.kind == "vm" and machine.is_up() else None
 
     @contextmanager
     def site(self, choice: Choice, modules: list[str], console: Console) -> Iterator[Site]:
@@ -61,8 +61,8 @@ class Running:
         if self.kind == "host":
             backend: RealBackend | None = Host("netns") if STATE.is_dir() else None
         else:
-            config = vagrant.ssh_config()
-            backend = Machine("netns", vagrant.NAME, config) if config else None
+            config = machine.ssh_config()
+            backend = Machine("netns", machine.NAME, config) if config else None
         if backend:
             try:
                 with alone(backend):
@@ -82,10 +82,10 @@ def real_backend(choice: Choice) -> RealBackend:
     other = os.environ.get("LAB_MACHINE")
     if other:
         return Machine(choice.engine, other)
-    config = vagrant.ssh_config()
+    config = machine.ssh_config()
     if config is None:
         raise UserError("vm: not up: run 'vagrant up', or name a provisioned machine in LAB_MACHINE")
-    return Machine(choice.engine, vagrant.NAME, config)
+    return Machine(choice.engine, machine.NAME, config)
 
 
 def inspect(backend: RealBackend, modules: list[str]) -> Site:

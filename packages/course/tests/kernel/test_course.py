@@ -10,8 +10,7 @@ from lab_course import make, rehearse
 from lab_course.assignment import COURSE, HIDDEN_PART, PUBLIC, Assignment, find_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.grade import Row, marked
-from lab_course.rehearse import KEY, Case, solutions
-from lab_course.solved import SOLUTION
+from lab_course.rehearse import KEY, SOLUTION, Case, solutions
 from lab_course.submission import Submission
 from lab_course.work import Work
 from lab_papers.search_replay import EXIT, STAY, SearchParams, replay_bins

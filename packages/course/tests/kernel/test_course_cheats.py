@@ -12,8 +12,7 @@ from lab_course.assignment import find_assignment, sibling
 from lab_course.bench import Bench
 from lab_course.grade import grade
 from lab_course.leaderboard import REFERENCE, Entry, hidden_links, run_reference
-from lab_course.rehearse import KEY, Case, rehearse, submission
-from lab_course.solved import SOLUTION
+from lab_course.rehearse import KEY, SOLUTION, Case, rehearse, submission
 from lab_course.submission import Submission
 
 from lab.backends.virtual import Virtual

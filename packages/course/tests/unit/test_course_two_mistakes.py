@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lab_course import make
 from lab_course.assignment import TEACHER, find_assignment, sibling
-from lab_course.solved import SOLUTION
+from lab_course.rehearse import SOLUTION
 
 agree = sibling(str(find_assignment("3").folder / "checks.py"), "agree")
 rfc = sibling(str(find_assignment("3").folder / "checks.py"), "rfc9406")

@@ -14,8 +14,17 @@ from lab.base.stats import largest, smallest
 from lab.traces.columns import DTYPES, LONGEST_S, RATES
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
-from lab_formats.reading.clock import Seconds, counted, dated, ordered, pauses, with_holes
-from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
+from lab_formats.reading.clock import (
+    Seconds,
+    counted,
+    dated,
+    has_no_date,
+    of_day,
+    ordered,
+    pauses,
+    resolution_s,
+    with_holes,
+)
 from lab_formats.reading.decimals import MARKS, with_points, without_units
 from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands
 from lab_formats.reading.spans import SIDES, Spans, spans_of

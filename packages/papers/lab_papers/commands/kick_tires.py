@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab kick-tires`: one trial over each kind of link, then half of `lab same`, and a page of it all."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -9,6 +10,7 @@ from rich.console import Console
 from lab.backends.backend import Site
 from lab.base import paths
 from lab.base.errors import Faults
+from lab.base.format import number
 from lab.base.plain_file import write_whole
 from lab.base.workers import one_pool
 from lab.commands.lines import say
@@ -16,14 +18,55 @@ from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe
+from lab.report.template import render as render_page
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, try_link
 from lab.runs.find_run import none
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import lack_of
 from lab.tables.stored_run import Run
-from lab_papers.artifact.tires import Tire, not_run, render, row
 from lab_papers.commands.same import SameRequest, judged
+
+HEADER = ("link", "sender", "left slow start, s", "class", "throughput, Mb/s", "certificate")
+
+
+@dataclass(frozen=True)
+class Tire:
+    """What one trial gave; cells in the order of HEADER."""
+
+    cells: tuple[str, ...]
+    title: str
+    valid: bool  # or not run, for want of a recording
+
+    @property
+    def line(self) -> str:
+        """Return it for a terminal."""
+        link, sender, exit_s, kind, mbps, certificate = self.cells
+        if not sender:
+            return f"{link:14} {certificate}"
+        return f"{link:14} {sender} leaves slow start after {exit_s} s ({kind}), {mbps} Mb/s; certificate {certificate}"
+
+
+def not_run(profile: str, title: str, lack: str) -> Tire:
+    """Describe a link that could not run for want of a recording."""
+    return Tire((profile, *[""] * 4, f"not run: {lack}"), title, valid=True)
+
+
+def row(one: Stored) -> Tire:
+    """Describe the only trial of a run."""
+    outcome = one.judged.outcomes.filter(heuristic=one.run.scenario["heuristic"]).row(0, named=True)
+    sender = one.label(outcome["cca"])
+    kind = outcome["exit_class"] or "no exit"
+    numbers = (number(outcome["exit_s"], 2), number(outcome["throughput_mbps"], 1))
+    certificate = "valid" if outcome["valid"] else "INVALID"
+    cells = (str(one.run.scenario["profile"]), sender, numbers[0], kind, numbers[1], certificate)
+    return Tire(cells, str(one.run.meta["profile"]["title"]), bool(outcome["valid"]))
+
+
+def render(rows: list[Tire], verdict: str) -> str:
+    """Return the page, with the verdict of `lab same`."""
+    return render_page("tires.html.j2", Path(__file__).parent, header=HEADER, rows=rows, verdict=verdict)
+
 
 SENDER = "search"
 # One link of each kind, and the virtual seconds in which SEARCH leaves slow start there.

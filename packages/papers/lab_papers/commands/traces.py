@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 
-from lab_formats.show import stem
+from lab_formats.listed import stem
 from lab_formats.shown.terminal import Curve, drawn_curve
 from rich.console import Console
 from rich.table import Table

@@ -16,7 +16,7 @@ from lab.tables.columns import schema
 from lab.tables.csv_text import to_csv
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_parquet import write_exact
-from lab_papers.evaluation import competing_flows, senders, truths
+from lab_papers.evaluation import competing_flows, senders
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.columns import evaluation_tables
 from lab_papers.evaluation.kept import FOLDER, sign
@@ -80,7 +80,7 @@ def judge_by_truths(results: Path, library: Path | None) -> tuple[pl.DataFrame, 
 
 
 def _truths(runs: list[Stored], versions: pl.DataFrame) -> pl.DataFrame:
-    return pl.DataFrame([row for one in runs for row in truths.shares(one, versions)], infer_schema_length=None)
+    return pl.DataFrame([row for one in runs for row in scores.shares(one, versions)], infer_schema_length=None)
 
 
 def _versions(every: list[Stored], library: Path | None) -> pl.DataFrame:

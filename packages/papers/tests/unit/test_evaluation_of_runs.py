@@ -8,8 +8,8 @@ import pytest
 from lab_papers.evaluation.claims.measured import Measured
 from lab_papers.evaluation.rtt_cycle import mean_of, of_trials
 from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.rules.scores import shares
 from lab_papers.evaluation.senders import SIZES_MB, values
-from lab_papers.evaluation.truths import shares
 from lab_papers.index.heuristics import TRUTHS_HEADER, truths_table
 
 from bench.truths import figures

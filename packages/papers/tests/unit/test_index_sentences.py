@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from lab_papers.artifact import tires
+from lab_papers.commands import kick_tires as tires
 from lab_papers.index import links
 from lab_papers.index.sentences import _found, _furthest, _sentence
 from lab_papers.paper import _plain

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.rules.scores import shares
 from lab_papers.evaluation.search import kernel_checks, sensitivity
 from lab_papers.evaluation.search.replay import BASE, JUDGES, downloads, varied
-from lab_papers.evaluation.truths import shares
 from lab_papers.search_replay import (
     BIN,
     EXIT,

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from lab_papers.artifact import tires
-from lab_papers.artifact.tires import HEADER, Tire
+from lab_papers.commands import kick_tires as tires
+from lab_papers.commands.kick_tires import HEADER, Tire
 from lab_papers.evaluation.recorded.tables import EMULATED, Sheet
 from lab_papers.index import recorded
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from lab_quic.log import NO_THRESHOLD, Clock, read_client, read_server
+from lab_quic.log import NO_THRESHOLD, Clock, Received, read_client, read_server
 from lab_quic.stack import elf, qlog
-from lab_quic.stream import Received
 from lab_quic.tables import counted, sent_ms
 from quic_logs import event
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from lab_race.command import Request, answer
 from lab_race.experiments import NAMES, Pairing, experiment, links, pairings
-from lab_race.flows import Flow
-from lab_race.harm import table
+from lab_race.flows import Flow, table
 from lab_race.page import matrices, render, sentences
 from rich.console import Console
 

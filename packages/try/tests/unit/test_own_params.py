@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from lab_try.params import read_params
+from lab_try.senders import read_params
 
 from lab.base.errors import UserError
 

@@ -25,10 +25,44 @@ from lab.node.system.tools import NodeError
 from lab.node.trial import namespaces, run_trial
 from lab_vm.node import containerlab, leases, leftovers, mininet, pair
 from lab_vm.node.exclusive import held_alone
-from lab_vm.node.kernel_log import logged
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan
+
+KMSG = Path("/dev/kmsg")  # Documentation/ABI/testing/dev-kmsg
+RECORD_BYTES = 8192
+FILE = "kernel.log"
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[None]:
+    """Write what the kernel logs during the block into a folder; a kernel without /dev/kmsg leaves nothing."""
+    try:
+        log = os.open(KMSG, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        yield
+        return
+    try:
+        os.lseek(log, 0, os.SEEK_END)
+        yield
+    finally:
+        (folder / FILE).write_text("".join(f"{line}\n" for line in _lines(log)))
+        os.close(log)
+
+
+def _lines(log: int) -> Iterator[str]:
+    """Yield the message of each record: what stands behind `priority,number,time_us,flags;`."""
+    while True:
+        try:
+            record = os.read(log, RECORD_BYTES)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # the buffer has been written over: the next read goes on with the oldest record
+            continue
+        head, _, message = record.decode(errors="replace").partition(";")
+        time_us = int(head.split(",")[2])
+        yield f"[{time_us / 1e6:12.6f}] {message.splitlines()[0] if message else ''}"
+
 
 STATE = Path("/run/search-lab")
 SHIPPED = Path("/var/tmp")

@@ -2,7 +2,7 @@
 """The right answers.yml of one student: scripts/python THIS-FILE ID prints it."""
 
 from lab_course.assignment import sibling
-from lab_course.solved import show
+from lab_course.rehearse import show
 from lab_course.work import Work
 
 downloads = sibling(__file__, "downloads")

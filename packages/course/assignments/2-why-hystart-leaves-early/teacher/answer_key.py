@@ -2,7 +2,7 @@
 """The solution's answers.yml of one student: scripts/python answer_key.py ID prints it."""
 
 from lab_course.assignment import sibling
-from lab_course.solved import show
+from lab_course.rehearse import show
 from lab_course.work import Work
 
 hypotheses = sibling(__file__, "hypotheses")

@@ -2,7 +2,7 @@
 """The solution's report of one student: that of the teacher, with the table of the student's own draws."""
 
 from lab_course.assignment import sibling
-from lab_course.solved import show
+from lab_course.rehearse import show
 from lab_course.work import Work
 
 paired, report = sibling(__file__, "paired"), sibling(__file__, "report")

@@ -8,12 +8,14 @@ client, which notices what the bottleneck does one one-way delay later.
 import polars as pl
 
 from lab.base.stats import bootstrap, mean_sd, median, share_pct, share_row
-from lab.judge.copies import distinct
-from lab.judge.frames import Row
-from lab.judge.registry import TRUTH, inferred
+from lab.judge import summary
+from lab.judge.copies import copied, distinct
+from lab.judge.frames import Cell, Row
+from lab.judge.registry import LASTING, TRUTH, TRUTHS, inferred
 from lab.judge.stored import Stored
 from lab.tables.columns import schema
 from lab_papers.evaluation.columns import TRIALS
+from lab_papers.evaluation.search.replay import BASE
 
 TIMELY = ("chokepoint", "late")  # the thesis calls timely what is not early (table 5.1)
 ALL = "all"
@@ -81,3 +83,33 @@ def _misjudged(part: pl.DataFrame) -> Row:
         "early_called_timely": called_timely,
         **share_row("early_called_timely", called_timely, truly_early.height),
     }
+
+
+def shares(stored: Stored, versions: pl.DataFrame) -> list[Row]:
+    """Return one row per sender that ran, and per form that was replayed, with its shares by both truths."""
+    same = copied(stored.judged.outcomes)
+    ran = distinct(stored.judged.outcomes).select("cca", "trial", "exit_class", judge="heuristic")
+    about: dict[str, Cell] = {"scenario": stored.name, "replayed": False}
+    rows: list[Row] = [about | _shares(cca, part, copies=cca in same) for cca, part in _by_both(ran)]
+    if versions.is_empty():
+        return rows
+    replayed = versions.filter(scenario=stored.name).select("trial", "exit_class", "judge", cca="version")
+    about["replayed"] = True
+    return rows + [about | _shares(form, part, copies=BASE in same) for form, part in _by_both(replayed)]
+
+
+def _by_both(classes: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Return the trials of each sender, with a column for each truth."""
+    one, other = (
+        classes.filter(judge=truth).select("cca", "trial", pl.col("exit_class").alias(truth)) for truth in TRUTHS
+    )
+    both = one.join(other, on=["cca", "trial"], maintain_order="left")
+    return [(str(cca), part) for (cca,), part in both.group_by("cca", maintain_order=True)]
+
+
+def _shares(cca: str, part: pl.DataFrame, *, copies: bool) -> dict[str, Cell]:
+    depends = int(part.select(pl.col(TRUTH).ne_missing(pl.col(LASTING)).sum()).item())
+    row: dict[str, Cell] = {"cca": cca, "trials": part.height, "depends": depends}
+    for truth in TRUTHS:
+        row |= summary.shares(part[truth], copies=copies, prefix=f"{truth}_")
+    return row
