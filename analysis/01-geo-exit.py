@@ -35,7 +35,7 @@ from lab.judge.registry import inferred, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report import figures, markdown
-from lab.report.headline import headline
+from lab.report.answer import headline
 from lab.report.table import tables
 from lab.tables.stored_run import Run
 

@@ -11,7 +11,7 @@ from lab.links.recorded import Recorded, Series, load_opportunities, load_series
 from lab.schema.dataset import Description
 from lab.traces import recording
 from lab.traces.datasets import Dataset, dataset, datasets
-from lab.traces.imported import imported_dataset
+from lab.traces.importers import imported_dataset
 
 RATES = ("rate_down_mbps", "rate_up_mbps")
 DELAYS = ("rtt_ms", "delay_ms")

@@ -32,7 +32,7 @@ def measure(
     modules: list[Decisions] = [decisions for _, decisions in loaded]
     by: dict[str, list[Decisions]] = {"core": decide.by_core(virtual.kernel.replay_library, streams)}
     by["modules"] = modules
-    by["QUIC"] = decide.by_quic(quic.ensure(print).program, streams)
+    by["QUIC"] = decide.by_quic(quic.QUINN.ensure(print).program, streams)
     if able_here():
         by["BPF, this machine's kernel"] = decide.by_bpf_here(streams)
     details: dict[str, object] = {}

@@ -3,12 +3,12 @@
 
 from typing import TypedDict
 
+import numpy as np
 import polars as pl
 
 from lab.base.stats import largest
 from lab.judge.ack_stream import ack_stream
 from lab.judge.frames import Schema
-from lab.judge.queueing import mean_wait_ms
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
@@ -60,3 +60,20 @@ def _download_s(packets: pl.DataFrame) -> list[float | None]:
     sizes = pl.Series([OBJECT_BYTES * n for n in range(1, OBJECTS + 1)], dtype=pl.Int64)
     first = acked["had_bytes"].search_sorted(sizes, "left")
     return [times[index] if index < len(times) else None for index in first]
+
+
+AHEAD_S = 10.0  # how far beyond the download a recording goes on; where a link changes, a longer wait counts as this
+
+
+def mean_wait_ms(trial: Trial) -> float | None:
+    """Return the mean over the samples of the time that the link, as it changes, then needs for what is queued."""
+    flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
+    table = trial.qdisc
+    shown = table.filter((table["t_s"] >= flow["data_s"]) & (table["t_s"] <= flow["end_s"]))
+    if shown.is_empty():
+        return None
+    at_s, backlog_bytes = shown["t_s"].to_numpy(), shown["backlog_bytes"].to_numpy()
+    empty_s = trial.link.time_of_bytes(trial.link.sent_bytes(at_s) + backlog_bytes)
+    known_until_s = at_s[-1] + AHEAD_S if trial.link.changes else np.inf
+    waits_s = np.clip(np.minimum(empty_s, known_until_s) - at_s, 0, None)
+    return float(1000 * np.mean(np.where(backlog_bytes > 0, waits_s, 0)))

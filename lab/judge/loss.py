@@ -30,9 +30,10 @@ import numpy as np
 import polars as pl
 
 from lab.judge.rtt import min_rtt_ms
-from lab.judge.tcp_flags import ECE, FIN, RST, SYN
 from lab.tables.downloads import requested_s
+from lab.tables.packets import SYN
 
+FIN, RST, ECE = 0x01, 0x04, 0x40  # RFC 9293, section 3.1
 DUPLICATES = 3
 # Three more segments must arrive, and an ACK may wait for the delayed-ACK timer (40 ms).
 SLACK_S = 0.1

@@ -14,7 +14,7 @@ sample can be up to one tick too long and never too short: the minimum is never 
 import polars as pl
 
 from lab.base.stats import smallest
-from lab.judge.tcp_flags import ACK, SYN
+from lab.tables.packets import ACK, SYN
 
 
 def min_rtt_ms(packets: pl.DataFrame, flow: int = 1) -> float | None:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base import sandbox
+from lab.base.cache import finished, publish, use
+
 LICENCES = "licences"  # beside the program: the texts of what is linked into it, by package
 Progress = Callable[[str], None]
 
@@ -24,8 +27,26 @@ class Buildable:
     program: str
     source: str  # where the code is, on what, and under which licence
     pinned: Callable[[], Program]  # of the present sources, built or not
-    find: Callable[[], Program | None]
-    ensure: Callable[[Progress], Program]
+    prepare: Callable[[Progress], Path]  # fetches what the build needs, and returns the root folder that it runs in
+    build: Callable[[Path, Path], None]  # takes that, and the folder to fill
+
+    def find(self) -> Program | None:
+        """Return the program of the present sources, if it is built."""
+        pinned = self.pinned()
+        return pinned if finished(pinned.program.parent) else None
+
+    def ensure(self, progress: Progress = lambda _what: None) -> Program:
+        """Return the program; build it where the cache does not have it."""
+        pinned = self.pinned()
+        folder = pinned.program.parent
+        if not finished(folder):
+            sandbox.require()
+            root = self.prepare(progress)
+            with publish(folder) as draft:
+                if draft:
+                    self.build(root, draft)
+        use(folder)
+        return pinned
 
     @property
     def place(self) -> str:

@@ -19,7 +19,7 @@ from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Real, Strict
 from lab.traces import batches, importers, recording
 from lab.traces.batches import Batches
-from lab.traces.imported import imported, imported_dataset
+from lab.traces.importers import imported, imported_dataset
 from lab.traces.recording import Scan
 
 ROUNDING_S = 1e-9

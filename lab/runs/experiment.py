@@ -23,7 +23,7 @@ from lab.schema.topology import Topology, load_topology
 from lab.senders.named import resolved
 from lab.senders.ways import way_of
 from lab.tables.run_json import Requested
-from lab.traces.imported import content_digest
+from lab.traces.importers import content_digest
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 DEFAULT_S = 30  # of a download, where nothing is stated

@@ -5,6 +5,7 @@ The core reads its own Parquet. Packages bring formats (entry points of the grou
 LAB_IMPORTERS names a folder with formats of the user's own.
 """
 
+import hashlib
 import inspect
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -16,7 +17,8 @@ from lab.base.additions import load_file
 from lab.base.choice import one_of
 from lab.base.errors import UserError, field_error
 from lab.traces import recording
-from lab.traces.importer import Formats, Head, Importer
+from lab.traces.datasets import dataset, path_of
+from lab.traces.importer import Formats, Head, Importer, Option
 from lab.traces.parquet import MAGIC
 from lab.traces.recording import Recording
 
@@ -118,3 +120,42 @@ def _sources() -> Iterator[tuple[str, Iterable[Importer]]]:
 def _own_files() -> list[Path]:
     folders = paths.with_own(HERE, "LAB_IMPORTERS")[1:]
     return [file for folder in folders for file in sorted(folder.iterdir()) if file.suffix in CODE]
+
+
+def imported_dataset(name: str) -> Path:
+    """Return the stored recording of a fetched dataset, for reading it lazily."""
+    file, found = path_of(name), dataset(name)
+    return stored_once(file, found.own.format, found.options, file.parent)
+
+
+def imported(file: Path, form: str | None) -> Path:
+    """Return the stored recording of any file: the file itself where it is one, else its import."""
+    if form is None and is_stored(Head(file)):
+        return file
+    folder = paths.cache() / "recordings"
+    folder.mkdir(parents=True, exist_ok=True)
+    return stored_once(file, form, {}, folder, f"{content_digest(file)}-")
+
+
+def content_digest(file: Path) -> str:
+    """Digest what a file holds."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+
+def stored_once(file: Path, form: str | None, options: dict[str, Option], folder: Path, prefix: str = "") -> Path:
+    """Return the stored recording of a file, imported by the same code with the same options now or before."""
+    request = f"{form}" + "".join(f" {name}={value}" for name, value in sorted(options.items()))
+    kept = folder / f"recording-{prefix}{digest(request)}.parquet"
+    if not kept.exists():
+        recording.write(read(file, form, **options), kept)
+    return kept
+
+
+@cache
+def digest(request: str) -> str:
+    """Digest an importer's options and all code that can change what it returns, the user's own formats included."""
+    code = hashlib.sha256(request.encode())
+    for file in code_files():
+        code.update(file.read_bytes())
+    return code.hexdigest()[:16]

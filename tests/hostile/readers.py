@@ -11,8 +11,8 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from lab_break.find import whole_find
 from lab_break.numbers import read_numbers
+from lab_break.repeat import whole_find
 from lab_break.space import load_bounds
 from lab_bundle.use import use
 from lab_conform.case import read_case

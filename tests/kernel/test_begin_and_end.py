@@ -17,7 +17,7 @@ from lab.links.models import Schedule
 from lab.node.traffic.flow import BLOCK_BYTES
 from lab.node.traffic.series_begin import AHEAD_NS
 from lab.runs.experiment import Experiment
-from lab.runs.settings import PACED
+from lab.runs.plan import PACED
 from lab.schema.topology import load_topology
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial

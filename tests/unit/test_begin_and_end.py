@@ -21,8 +21,7 @@ from lab.node.traffic.arrival import Arrival
 from lab.node.traffic.download import NO_DATA, Download, result
 from lab.node.traffic.late_start import SYN, arrived
 from lab.runs.experiment import Experiment, digest
-from lab.runs.plan import draw, make_plan, mss_bytes
-from lab.runs.settings import FQ_RATIOS, pinned
+from lab.runs.plan import FQ_RATIOS, draw, make_plan, mss_bytes, pinned
 from lab.tables import downloads
 from tests.brief import put
 from tests.conftest import SMALL, experiment_on

@@ -16,7 +16,7 @@ from lab.judge.outcome import SCHEMA as OUTCOME
 from lab.judge.registry import rules
 from lab.judge.summary import summarise
 from lab.report import latex, markdown, text
-from lab.report.headline import headline
+from lab.report.answer import headline
 from lab.report.table import Group, Row, Table, tables
 from lab.report.table_files import table_files
 from lab.report.template import render

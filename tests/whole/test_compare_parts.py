@@ -13,7 +13,7 @@ import pytest
 
 from lab.evaluation.compare.growing import looks_of
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of, values
-from lab.judge.queueing import mean_wait_ms
+from lab.judge.digest import mean_wait_ms
 from lab.judge.stored import Stored
 from lab.report.compare import worst
 from lab.report.compare.cells import labels

@@ -18,7 +18,7 @@ from lab.judge.copies import copied, distinct
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report.headline import headline
+from lab.report.answer import headline
 from lab.report.matrix.matrix import Linked, matrix
 from lab.report.table import tables
 from lab.tables.stored_run import Run

@@ -44,8 +44,8 @@ def break_(
     from lab.base.processes import processors
     from lab.runs.options import RunOptions
     from lab_break.command import break_sender
-    from lab_break.find import repeated
     from lab_break.islands import island_of, search_island
+    from lab_break.repeat import repeated
     from lab_break.request import Request
     from lab_break.space import load_bounds
 

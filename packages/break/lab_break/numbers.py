@@ -11,7 +11,7 @@ from lab.base.contract import read_checked
 from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
 from lab.judge import loss
-from lab.judge.queueing import mean_wait_ms
+from lab.judge.digest import mean_wait_ms
 from lab.judge.registry import LASTING, rules
 from lab.judge.rule import Evidence
 from lab.judge.seen_exit import contradiction

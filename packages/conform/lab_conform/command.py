@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import typer
 from lab_try.command import TryRequest, own_senders_of
-from lab_try.expected import require_writable
+from lab_try.expect import require_writable
 from rich.console import Console
 
 from lab.base import paths

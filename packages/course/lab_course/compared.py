@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from lab.base.stats import Paired, paired
 from lab.judge.classify import ExitClass
-from lab.judge.digest import OBJECT_BYTES, digest
-from lab.judge.queueing import mean_wait_ms
+from lab.judge.digest import OBJECT_BYTES, digest, mean_wait_ms
 from lab_course.ran import Ran
 from lab_course.work import Download, Work
 

@@ -13,8 +13,8 @@ from lab.base.entry_points import loaded
 from lab.base.errors import Faults, UserError, field_error
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
-from lab.traces.imported import stored_once
 from lab.traces.importer import Importer, Option
+from lab.traces.importers import stored_once
 from lab.traces.recording import Recording
 from lab_formats.shown.panels import SHARES, lasting_s, quantiles
 

@@ -8,7 +8,7 @@ from lab.base.errors import UserError
 from lab.node.plan import Plan, QuicPlan
 from lab.schema.cca import Cca
 from lab.tables.qdisc import SAMPLE_EVENT
-from lab_quic.stacks import stack_of
+from lab_quic.programs import stack_of
 
 UDP_BYTES = 28  # IP (20) and UDP (8)
 PACKET_BYTES = 32  # header, frame header and tag around a full packet's data, at most (RFC 9000, sections 17 and 19)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs of senders over QUIC: built where the cache lacks them, and copied into each trial's folder."""
+"""The programs of senders over QUIC: built where the cache lacks them, and copied into each trial's folder.
+
+They take the same options and write the same logs, so that nothing else of the lab differs by stack.
+"""
 
 import subprocess
 from dataclasses import replace
@@ -9,11 +12,20 @@ from lab.backends.backend import Backend
 from lab.backends.virtual import Virtual
 from lab.base import sandbox
 from lab.base.errors import UserError
-from lab.kernel.program import Progress
+from lab.kernel.program import Buildable, Progress
 from lab.schema.cca import Cca
 from lab.senders.module import Parameter
 from lab.senders.way import Senders
-from lab_quic.stacks import STACKS, stack_of
+from lab_quic.ngtcp2.build import NGTCP2
+from lab_quic.quinn.build import QUINN
+
+STACKS = {"quinn": QUINN, "ngtcp2": NGTCP2}  # by the name that senders of quic.yml have
+
+
+def stack_of(cca: Cca) -> Buildable:
+    """Return the stack of a sender over QUIC."""
+    assert cca.stack
+    return STACKS[cca.stack]
 
 
 def with_programs(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lab_quic.tables import OverQuic
 
 TRANSPORT = "quic"
-NAMES = ("quinn", "ngtcp2")  # stacks.py has each
+NAMES = ("quinn", "ngtcp2")  # programs.py has each
 WITH_CORES = "quinn"
 WITHOUT = ("cubic", "newreno", "bbr")  # its own controllers
 
@@ -75,8 +75,7 @@ the folder licences beside the program.
 
     def files(self, cca: Cca, backend: "Backend") -> dict[str, Path]:
         """Return the program of the sender's stack."""
-        from lab_quic.programs import program_of
-        from lab_quic.stacks import stack_of
+        from lab_quic.programs import program_of, stack_of
 
         return {stack_of(cca).place: program_of(cca, backend)}
 
@@ -88,7 +87,7 @@ the folder licences beside the program.
 
     def where(self, cca: Cca) -> str:
         """Return the name of the stack's program."""
-        from lab_quic.stacks import stack_of
+        from lab_quic.programs import stack_of
 
         return stack_of(cca).program
 
@@ -98,8 +97,7 @@ the folder licences beside the program.
 
     def describe(self, cca: Cca, _kernel: "Kernel", world: Path) -> "Described":
         """Describe the controller by its stack, whose program is built where a core has parameters."""
-        from lab_quic.programs import parameters
-        from lab_quic.stacks import stack_of
+        from lab_quic.programs import parameters, stack_of
 
         core = " around the core of a kernel module" if self.has_parameters(cca) else ""
         return {
@@ -112,7 +110,7 @@ the folder licences beside the program.
 
     def programs(self) -> "Sequence[Buildable]":
         """Return the programs of all stacks."""
-        from lab_quic.stacks import STACKS
+        from lab_quic.programs import STACKS
 
         return list(STACKS.values())
 

@@ -32,7 +32,7 @@ def events_of(log: Path) -> list[Event]:
 
 
 def program(*words: str, text: str = "", limit_s: int = 60) -> "subprocess.CompletedProcess[str]":
-    built = build.find()
+    built = build.QUINN.find()
     assert built
     return subprocess.run(
         [built.program, *words], input=text, capture_output=True, text=True, timeout=limit_s, check=False
@@ -41,7 +41,7 @@ def program(*words: str, text: str = "", limit_s: int = 60) -> "subprocess.Compl
 
 def replayed(name: str, events: Iterable[Event], **params: int) -> dict[int, list[int]]:
     """Return what lab-quic's core changes, by the place of the event."""
-    built = build.find()
+    built = build.QUINN.find()
     assert built
     return quic.replayed(built.program, name, events, **params)
 

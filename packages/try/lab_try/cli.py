@@ -80,8 +80,7 @@ def try_(
     require_links(links)
     from lab.commands.compare import CompareOptions
     from lab_try.command import TryRequest, try_own
-    from lab_try.expect import read
-    from lab_try.expected import Expected
+    from lab_try.expect import Expected, read
 
     expected = Expected(tuple(map(read, expect or ())), json, junit)
     chosen = (against, links, trials, duration, seed, quick, sanitize, backend, engine, expected, first_window, kernel)

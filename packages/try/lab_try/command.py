@@ -28,8 +28,7 @@ from lab.runs.plan import needed_modules
 from lab.schema.cca import Cca
 from lab.senders.named import by_name, own_senders
 from lab_try.confined import stock_tree, virtual_tree
-from lab_try.expect import require_known
-from lab_try.expected import Expected, conclude
+from lab_try.expect import Expected, conclude, require_known
 from lab_try.module.build import NotWantedError, OwnModule, build_own
 from lab_try.module.builder import Tree
 from lab_try.module.diagnostics import BuildError

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_break.find import whole_find
 from lab_break.islands import FILE, merge
 from lab_break.numbers import Store, crashed
+from lab_break.repeat import whole_find
 from lab_break.request import FOLDER, TRIALS
 
 from lab.base.console import PlainConsole

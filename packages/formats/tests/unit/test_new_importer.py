@@ -11,7 +11,7 @@ from lab.base.errors import UserError
 from lab.commands import inventory
 from lab.links.faults import cautions
 from lab.links.profile import load_profile
-from lab.traces import imported, importers
+from lab.traces import importers
 from tests.brief import put
 
 FORMAT = """
@@ -61,7 +61,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def forget() -> None:
     """Read the formats again, as a new command does."""
     importers.known_formats.cache_clear()
-    imported.digest.cache_clear()
+    importers.digest.cache_clear()
 
 
 def test_its_files_are_recognised(mine: Path) -> None:

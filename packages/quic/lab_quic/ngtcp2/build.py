@@ -5,15 +5,13 @@ ngtcp2 is linked into the program. GnuTLS is the world's, which has it as dumpca
 """
 
 import shutil
-from functools import partial
 from pathlib import Path
 
 from lab.base import paths
 from lab.images import copyright_files, image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
-from lab.kernel.program import LICENCES, Program, Progress
-from lab_quic.cached import ensured, found
+from lab.kernel.program import LICENCES, Buildable, Program, Progress
 
 SOURCES = Path(__file__).with_name("src")
 IMAGE = "ngtcp2-build"
@@ -22,16 +20,6 @@ LINKED = ("libngtcp2-dev", "libngtcp2-crypto-gnutls-dev")
 PINNED = (*LINKED, "libgnutls28-dev", "gcc-14", "binutils", "libc6-dev")
 CFLAGS = "-std=gnu11 -O2 -Wall -Wextra -Werror -s"
 LIBRARIES = "-l:libngtcp2_crypto_gnutls.a -l:libngtcp2.a -lgnutls"
-
-
-def find() -> Program | None:
-    """Return the program of the present sources, if it is built."""
-    return found(pinned())
-
-
-def ensure(progress: Progress = lambda _what: None) -> Program:
-    """Return the program; make the image and build it where the cache does not have it."""
-    return ensured(pinned(), partial(_prepared, progress), _build)
 
 
 def pinned() -> Program:
@@ -57,3 +45,12 @@ def _build(root: Path, draft: Path) -> None:
     (draft / LICENCES).mkdir()
     for package in LINKED:
         shutil.copy(root.parent / copyright_files.FOLDER / f"{package}.copyright", draft / LICENCES)
+
+
+NGTCP2 = Buildable(
+    PROGRAM,
+    "packages/quic/lab_quic/ngtcp2/, on Debian's libngtcp2 (MIT) and GnuTLS (LGPL-2.1-or-later)",
+    pinned,
+    _prepared,
+    _build,
+)

@@ -5,15 +5,13 @@ Nothing else of the lab needs Rust. The image and the crates are fetched when a 
 """
 
 import shutil
-from functools import partial
 from pathlib import Path
 
 from lab.base import paths
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
-from lab.kernel.program import LICENCES, Program, Progress
-from lab_quic.cached import ensured, found
+from lab.kernel.program import LICENCES, Buildable, Program, Progress
 from lab_quic.quinn import crates
 
 HERE = Path(__file__).parent
@@ -26,16 +24,6 @@ TARGET = "x86_64-unknown-linux-gnu"
 CFLAGS = "-std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-strict-aliasing -fno-tree-loop-distribute-patterns"
 # Static: any root folder runs it. The array of SEARCH's versions is made of sections that nothing else names.
 RUSTFLAGS = "-L native=/build/core -C target-feature=+crt-static -C link-arg=-Wl,-z,nostart-stop-gc"
-
-
-def find() -> Program | None:
-    """Return the program of the present sources, if it is built."""
-    return found(pinned())
-
-
-def ensure(progress: Progress = lambda _what: None) -> Program:
-    """Return the program; fetch the crates and build it where the cache does not have it."""
-    return ensured(pinned(), partial(_prepared, progress), _build)
 
 
 def _prepared(progress: Progress) -> Path:
@@ -117,3 +105,12 @@ def _cargo() -> str:
     source = "--config 'source.crates-io.replace-with=\"locked\"' --config 'source.locked.directory=\"/build/vendor\"'"
     variables = f"CARGO_HOME=/build/home SOURCE_DATE_EPOCH=0 RUSTFLAGS='{RUSTFLAGS}'"
     return f"{variables} cargo build --release --offline --locked --target {TARGET} {source}"
+
+
+QUINN = Buildable(
+    PROGRAM,
+    "packages/quic/lab_quic/quinn/, on the crates of its Cargo.lock (quinn: MIT or Apache-2.0)",
+    pinned,
+    _prepared,
+    _build,
+)

@@ -22,7 +22,9 @@ DEEP = deep(rate_mbps=20, rtt_ms=60)
 ENDLESS_SILENCE = silent(0.001, 60.0)
 SENDERS = senders_on("ngtcp2")
 
-pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-ngtcp2 is not built: lab run quic-stacks builds it")
+pytestmark = pytest.mark.skipif(
+    build.NGTCP2.find() is None, reason="lab-ngtcp2 is not built: lab run quic-stacks builds it"
+)
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:
@@ -96,7 +98,7 @@ LOGS = "log=/tmp/{0}.rows qlog=/tmp/{0}.qlog " + SIZE
 
 def in_world(command: str, folder: Path, limit_s: int = 60) -> "subprocess.CompletedProcess[str]":
     """Run a shell command with the program at /build/lab-ngtcp2, without a network but its own."""
-    built, world = build.find(), image.find("world")
+    built, world = build.NGTCP2.find(), image.find("world")
     assert built
     assert world
     alone = ["--unshare-net", "--unshare-pid", *(["--unshare-user"] if os.geteuid() else ["--cap-add", "ALL"])]

@@ -35,7 +35,7 @@ TOO_LARGE = {"saved_cwnd_pkts": 2000, "saved_rtt_us": 100_000}
 ENDLESS_SILENCE = silent(0.001, 60.0)
 SENDERS = senders_on("quinn")
 
-pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
+pytestmark = pytest.mark.skipif(build.QUINN.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:

@@ -30,7 +30,7 @@ PIPE_BYTES = 40 * PACKET_BYTES  # for a core that is alone: what the path delive
 FIRST_ACKS = 12  # without a limit and a loss: then a connection that jumps has jumped
 Numbers = NDArray[np.int64]
 
-pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
+pytestmark = pytest.mark.skipif(build.QUINN.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
 
 
 def stream(seed: int) -> dict[str, Numbers]:
@@ -171,7 +171,7 @@ def port() -> int:
 
 
 def test_a_server_with_another_key_is_refused_in_one_line(tmp_path: Path, port: int) -> None:
-    built = build.find()
+    built = build.QUINN.find()
     assert built
     logs = [f"log={tmp_path / 'log'}", f"qlog={tmp_path / 'qlog'}", "datagram_bytes=1472", f"port={port}"]
     server = subprocess.Popen([built.program, "serve", "controller=cubic", "key=1", *logs], stdout=subprocess.PIPE)

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from lab_quic.ngtcp2 import build as ngtcp2
-from lab_quic.quinn import build as quinn
+from lab_quic.ngtcp2.build import NGTCP2
+from lab_quic.quinn.build import QUINN
 from quic_trials import run
 
 from lab.judge.outcome import outcome
@@ -24,8 +24,8 @@ MOST_S = 60
 SENDERS = [
     pytest.param(sender, marks=pytest.mark.skipif(build.find() is None, reason=f"{program} is not built: {how}"))
     for sender, build, program, how in (
-        ("search_quic", quinn, "lab-quic", "lab run tcp-quic builds it"),
-        ("hystartpp_ngtcp2", ngtcp2, "lab-ngtcp2", "lab run quic-stacks builds it"),
+        ("search_quic", QUINN, "lab-quic", "lab run tcp-quic builds it"),
+        ("hystartpp_ngtcp2", NGTCP2, "lab-ngtcp2", "lab run quic-stacks builds it"),
     )
 ]
 

@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from lab_quic.programs import program_of
-from lab_quic.stacks import STACKS
+from lab_quic.programs import STACKS, program_of
 from lab_quic.way import QUIC
 from lab_vm.host import Host
 
-from lab.base import paths
+from lab.base import paths, sandbox
 from lab.base.errors import UserError
 from lab.images import image
 from lab.kernel.program import Program
@@ -218,12 +217,15 @@ def test_each_stack_of_a_senders_is_built_once_and_its_program_is_that_of_the_se
     """The build itself is in packages/quic/tests/kernel/test_quic_program.py."""
     built: list[str] = []
 
-    def ensure(stack: str, progress: Callable[[str], None]) -> Program:
+    def prepare(stack: str, progress: Callable[[str], None]) -> Path:
         progress(f"building {stack}")
-        return Program(tmp_path / stack, f"digest of {stack}")
+        return tmp_path
 
+    monkeypatch.setattr(sandbox, "require", lambda: None)
     for stack, known in STACKS.items():
-        monkeypatch.setitem(STACKS, stack, replace(known, ensure=partial(ensure, stack)))
+        pinned = partial(Program, tmp_path / stack / "program", f"digest of {stack}")
+        one = replace(known, pinned=pinned, prepare=partial(prepare, stack), build=lambda _root, _draft: None)
+        monkeypatch.setitem(STACKS, stack, one)
     quic, cubic = QUIC.senders(), load_ccas()["cubic"]
     before = virtual(tmp_path)
     assert prepared({"cubic": cubic}, before, built.append) == ({"cubic": cubic}, before)
@@ -233,6 +235,6 @@ def test_each_stack_of_a_senders_is_built_once_and_its_program_is_that_of_the_se
     assert senders["cubic"] == cubic
     for name, sender in chosen.items():
         assert senders[name] == sender.model_copy(update={"module_digest": f"digest of {sender.stack}"})
-    programs = {f"digest of {stack}": tmp_path / stack for stack in ("ngtcp2", "quinn")}
+    programs = {f"digest of {stack}": tmp_path / stack / "program" for stack in ("ngtcp2", "quinn")}
     assert after.own_modules == {**before.own_modules, **programs}
     assert (after.kernel, after.world) == (before.kernel, before.world)

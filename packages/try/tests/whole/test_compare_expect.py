@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 import typer
-from lab_try.expect import judged, read, require_known
-from lab_try.expected import Expected, conclude
+from lab_try.expect import Expected, conclude, judged, read, require_known
 from rich.console import Console
 
 from lab.base.errors import UserError
