@@ -21,15 +21,12 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.compare import fetched
-from lab.commands.prepare import prepare, prepared
-from lab.commands.progress import TrialBar
+from lab.commands.prepare import prepare, run_all
 from lab.evaluation.compare.comparison import SEED, Comparison
 from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.ranks import RankedPlace
 from lab.evaluation.compare.results import of_run
 from lab.kernel.recipe import Recipe
-from lab.runs import find_run
-from lab.runs.execute import execute
 from lab.runs.experiment import Experiment
 from lab.runs.link_kinds import KINDS, Link
 from lab.runs.link_kinds import links as links_of
@@ -61,7 +58,7 @@ def _measured(trials: int, names: str, console: Console) -> Path:
     comparison = Comparison([next(iter(senders))], senders, links_of(names.split(",")), trials, SEED, fixed=True)
     comparison = fetched(comparison, console)
     for link in comparison.links:  # one after the other: what is interrupted is not lost
-        virtual = _run(_experiment(comparison, link), virtual, console)
+        _run(_experiment(comparison, link), virtual, console)
     given = [f"--trials {trials}"] * (trials != TRIALS) + [f"--links {names}"] * (names != ALONE)
     command = "make bench-family" + (f' BENCH="{" ".join(given)}"' if given else "")
     return store("family", command, list(_figures(list(senders))))
@@ -74,14 +71,11 @@ def _experiment(comparison: Comparison, link: Link) -> Experiment:
     return replace(made, name=f"{PREFIX}{link.name}", scenario=made.scenario.model_copy(update=changes))
 
 
-def _run(experiment: Experiment, virtual: Virtual, console: Console) -> Virtual:
+def _run(experiment: Experiment, virtual: Virtual, console: Console) -> None:
     """Run what a link lacks; a trial without a result is named."""
-    experiment, virtual = prepared(experiment, virtual, console)
-    with TrialBar(console, many_runs=True) as bar:
-        done = execute([experiment], find_run.of_same_code, virtual.site, RunOptions(keep_capture=False), bar)
-    for line in (line for each in done.runs for line in each.failures):
-        console.print(line, markup=False)
-    return virtual
+    for run in run_all([experiment], virtual, RunOptions(keep_capture=False), console):
+        for line in run.failures:
+            console.print(line, markup=False)
 
 
 def _figures(senders: list[str]) -> Iterator[Figure]:

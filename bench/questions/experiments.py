@@ -9,13 +9,10 @@ from rich.console import Console
 
 from bench.questions.schema import FOLDER, Form, Question
 from lab.base.errors import UserError
-from lab.commands.prepare import prepare, prepared
-from lab.commands.progress import TrialBar
+from lab.commands.prepare import prepare, run_all
 from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe
 from lab.links.profile import load_profile
-from lab.runs import find_run
-from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
@@ -99,15 +96,11 @@ def _point(experiment: Experiment, link: str, texts: dict[str, str]) -> Place:
 
 def run(wanted: list[Place], console: Console) -> dict[str, Stored]:
     """Run what is missing; return each place's judged run. A trial without a result is named."""
-    virtual, made = prepare(Recipe(), console), []
-    for place in wanted:
-        experiment, virtual = prepared(place.experiment, virtual, console)
-        made.append(experiment)
-    with TrialBar(console, many_runs=True) as bar:
-        done = execute(made, find_run.of_same_code, virtual.site, RunOptions(keep_capture=False), bar)
-    for line in (line for each in done.runs for line in each.failures):
+    made = (place.experiment for place in wanted)
+    runs = run_all(made, prepare(Recipe(), console), RunOptions(keep_capture=False), console)
+    for line in (line for each in runs for line in each.failures):
         console.print(line, markup=False)
-    if not done.runs:
+    if not runs:
         raise UserError("questions: trials: must have a result")
-    folders = {each.experiment.name: each.folder for each in done.runs}
+    folders = {each.experiment.name: each.folder for each in runs}
     return {place.name: Stored.of(Run(folders[place.experiment.name])) for place in wanted}

@@ -5,7 +5,7 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -137,3 +137,11 @@ def publish(folder: Path) -> Iterator[Path | None]:
         (draft / DONE).touch()
         remove(folder)
         draft.rename(folder)
+
+
+def ensured(folder: Path, fill: Callable[[Path], object]) -> Path:
+    """Return a folder that is published; `fill` fills a draft of it where it is not there."""
+    with publish(folder) as draft:
+        if draft:
+            fill(draft)
+    return folder

@@ -16,7 +16,7 @@ from lab.base import paths, sandbox_mode
 from lab.base.errors import COMMAND_LINE, field_error, going_on
 from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
-from lab.commands.prepare import prepare, prepared
+from lab.commands.prepare import all_prepared, prepare
 from lab.commands.run import Request, Where
 from lab.judge.stored import Stored
 from lab.runs import estimate
@@ -82,10 +82,8 @@ def _announce(
 
 def _ready(points: Sequence[Point], virtual: Virtual, console: Console) -> tuple[list[Point], Virtual]:
     """Return the points with senders that are built; UserError where a module has no such parameter."""
-    ready = []
-    for point in points:
-        experiment, virtual = prepared(point.experiment, virtual, console)
-        ready.append(Point(point.texts, experiment))
+    experiments, virtual = all_prepared((point.experiment for point in points), virtual, console)
+    ready = [Point(point.texts, experiment) for point, experiment in zip(points, experiments, strict=True)]
     require_known_parameters([point.texts for point in points], points[0].experiment.senders, virtual)
     return ready, virtual
 

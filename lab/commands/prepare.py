@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a command needs before a trial: the virtual kernel, and senders whose code is built when they are first used."""
 
+from collections.abc import Iterable
+
 from rich.console import Console
 
 from lab.backends.virtual import Virtual, ensure_built, find_built
 from lab.base import sandbox, sandbox_mode
 from lab.base.errors import COMMAND_LINE, field_error
-from lab.commands.progress import build_bar
+from lab.commands.progress import TrialBar, build_bar
 from lab.kernel.recipe import Recipe
+from lab.runs import find_run
+from lab.runs.execute import OpenRun, execute
 from lab.runs.experiment import Experiment
+from lab.runs.options import RunOptions
 from lab.schema.cca import Cca
 from lab.senders import ways
 from lab.senders.way import Senders
@@ -43,6 +48,26 @@ def prepared(experiment: Experiment, virtual: Virtual, console: Console) -> tupl
     """Return an experiment and the virtual kernel with what its senders need."""
     senders, with_all = built(experiment.senders, virtual, console)
     return experiment.with_senders(senders), with_all
+
+
+def all_prepared(
+    experiments: Iterable[Experiment], virtual: Virtual, console: Console
+) -> tuple[list[Experiment], Virtual]:
+    """Return experiments and the virtual kernel with what all their senders need."""
+    found: list[Experiment] = []
+    for each in experiments:
+        experiment, virtual = prepared(each, virtual, console)
+        found.append(experiment)
+    return found, virtual
+
+
+def run_all(
+    experiments: Iterable[Experiment], virtual: Virtual, options: RunOptions, console: Console, many_runs: bool = True
+) -> list[OpenRun]:
+    """Prepare experiments, and run what no run of the same code has of them; returns their runs, in their order."""
+    ready, virtual = all_prepared(experiments, virtual, console)
+    with TrialBar(console, many_runs) as bar:
+        return execute(ready, find_run.of_same_code, virtual.site, options, bar).runs
 
 
 def refuse(senders: Senders, backend: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import finished, publish, use
+from lab.base.cache import ensured, finished, use
 from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import shown
@@ -100,10 +100,7 @@ def pinned(name: str) -> Image:
 
 def ensure(name: str) -> Image:
     """Return a cached image, or make it."""
-    folder = paths.cache() / f"{name}-{digest(name)}"
-    with publish(folder) as draft:
-        if draft:
-            _make(name, draft / "root")
+    folder = ensured(paths.cache() / f"{name}-{digest(name)}", lambda draft: _make(name, draft / "root"))
     return _described(name, folder)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import sandbox
-from lab.base.cache import finished, publish, use
+from lab.base.cache import ensured, finished, use
 
 LICENCES = "licences"  # beside the program: the texts of what is linked into it, by package
 Progress = Callable[[str], None]
@@ -42,9 +42,7 @@ class Buildable:
         if not finished(folder):
             sandbox.require()
             root = self.prepare(progress)
-            with publish(folder) as draft:
-                if draft:
-                    self.build(root, draft)
+            ensured(folder, lambda draft: self.build(root, draft))
         use(folder)
         return pinned
 

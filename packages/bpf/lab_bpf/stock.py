@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lab.base import paths
-from lab.base.cache import publish, use
+from lab.base.cache import ensured
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
@@ -128,17 +128,13 @@ def _last_line(console: Path) -> str:
 
 def _base(root: Path) -> Path:
     """Return the archive of the image, from the cache or made."""
-    folder = paths.cache() / f"bpf-stock-archive-{_digest(root)}"
-    with publish(folder) as draft:
-        if draft:
-            with (draft / ARCHIVE).open("wb") as stream:
-                write_archive(stream, _tree(root))
-    use(folder)
-    return folder / ARCHIVE
+    digest = hashlib.sha256(repr((root.parent.name, LEFT_OUT, MODULES)).encode()).hexdigest()[:16]
 
+    def fill(draft: Path) -> None:
+        with (draft / ARCHIVE).open("wb") as stream:
+            write_archive(stream, _tree(root))
 
-def _digest(root: Path) -> str:
-    return hashlib.sha256(repr((root.parent.name, LEFT_OUT, MODULES)).encode()).hexdigest()[:16]
+    return ensured(paths.cache() / f"bpf-stock-archive-{digest}", fill) / ARCHIVE
 
 
 def _tree(root: Path) -> Iterator[Entry]:

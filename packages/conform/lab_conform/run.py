@@ -10,11 +10,8 @@ from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.base import paths
-from lab.commands.prepare import prepared
-from lab.commands.progress import TrialBar
+from lab.commands.prepare import run_all
 from lab.evaluation.compare.comparison import known_senders
-from lab.runs import find_run
-from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.options import RunOptions
 from lab.runs.plan import MSS_BYTES
@@ -146,15 +143,10 @@ def _stepped(attempt: Attempt, trial: Trial | str) -> Attempt | Verdict:
 
 def _trials(attempts: dict[str, Attempt], bench: Bench) -> dict[str, Trial | str]:
     """Run what is not stored; return each trial, or the reason for none."""
-    experiments: list[Experiment] = []
-    virtual = bench.virtual
-    for name, attempt in attempts.items():
-        experiment, virtual = prepared(experiment_of(name, attempt), virtual, bench.console)
-        experiments.append(experiment)
-    with TrialBar(bench.console, many_runs=False) as bar:
-        options = RunOptions(bench.workers, keep_capture=False)
-        executed = execute(experiments, find_run.of_same_code, virtual.site, options, bar)
-    return {name: _trial(run.folder, run.failures) for name, run in zip(attempts, executed.runs, strict=True)}
+    experiments = (experiment_of(name, attempt) for name, attempt in attempts.items())
+    options = RunOptions(bench.workers, keep_capture=False)
+    runs = run_all(experiments, bench.virtual, options, bench.console, many_runs=False)
+    return {name: _trial(run.folder, run.failures) for name, run in zip(attempts, runs, strict=True)}
 
 
 def _trial(folder: Path, failures: list[str]) -> Trial | str:

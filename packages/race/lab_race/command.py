@@ -10,16 +10,14 @@ import typer
 from rich.console import Console
 
 from lab.base import paths
+from lab.base.choice import names
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.plain_file import write_whole
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
-from lab.commands.prepare import prepare, prepared
-from lab.commands.progress import TrialBar
+from lab.commands.prepare import prepare, run_all
 from lab.kernel.recipe import Recipe
 from lab.report.trust import InvalidTrial
-from lab.runs import find_run
-from lab.runs.execute import execute
 from lab.runs.options import RunOptions
 from lab.schema.cca import Cca, load_cca
 from lab.tables.csv_text import to_csv
@@ -65,9 +63,9 @@ class Request:
     def senders(self) -> dict[str, Cca]:
         """Return the senders that are named."""
         require_senders(self.cca)
-        names = [name.strip() for name in self.cca.split(",")]
-        senders = {name: load_cca(name, COMMAND_LINE, "cca") for name in names}
-        if len(senders) < len(names):
+        given = names(self.cca)
+        senders = {name: load_cca(name, COMMAND_LINE, "cca") for name in given}
+        if len(senders) < len(given):
             raise field_error(COMMAND_LINE, "cca", self.cca, "senders that are named once")
         return senders
 
@@ -105,15 +103,11 @@ def _run(
 ) -> tuple[dict[Pairing, Trials], list[str]]:
     """Return the valid trials of each pairing, and a line for each that is not."""
     request.folder.mkdir(parents=True, exist_ok=True)
-    virtual, experiments = prepare(Recipe(), console), []
-    for pairing in every:
-        made, virtual = prepared(experiment(pairing, senders, request.trials), virtual, console)
-        experiments.append(made)
+    experiments = (experiment(pairing, senders, request.trials) for pairing in every)
     options = RunOptions(request.workers, keep_capture=False)
-    with TrialBar(console, many_runs=True) as bar:
-        done = execute(experiments, find_run.of_same_code, virtual.site, options, bar)
-    left_out = [line for run in done.runs for line in run.failures]
-    stored = {pairing: Run(run.folder).trials for pairing, run in zip(every, done.runs, strict=True)}
+    runs = run_all(experiments, prepare(Recipe(), console), options, console)
+    left_out = [line for run in runs for line in run.failures]
+    stored = {pairing: Run(run.folder).trials for pairing, run in zip(every, runs, strict=True)}
     invalid = [each for each in chain(*stored.values()) if not each.valid]
     left_out += [InvalidTrial.of(each.cca, each.number, each.meta["certificate"]).line for each in invalid]
     return {pairing: _valid(trials) for pairing, trials in stored.items()}, left_out

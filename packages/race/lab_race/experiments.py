@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lab.base.choice import suggested
+from lab.base.choice import names, suggested
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.named_files import profile_files
 from lab.base.plain_file import write_whole
@@ -34,10 +34,10 @@ SEED = 1
 
 def links(given: str | None, duration_s: int | None, folder: Path) -> list[Link]:
     """Return the links that are named, else all; the profiles of wires are written into a folder."""
-    names = [name.strip() for name in given.split(",")] if given else list(NAMES)
-    found = [_link(name, duration_s, folder) for name in names]
-    for number, name in enumerate(names):
-        if name in names[:number]:
+    wanted = names(given) if given else list(NAMES)
+    found = [_link(name, duration_s, folder) for name in wanted]
+    for number, name in enumerate(wanted):
+        if name in wanted[:number]:
             raise field_error(COMMAND_LINE, "links", name, "a link that is named once")
     return found
 

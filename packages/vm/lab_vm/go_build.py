@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import publish
+from lab.base.cache import ensured
 from lab.base.errors import UserError
 from lab.base.processes import ENDING_WITH_THIS
 
@@ -20,11 +20,7 @@ FLAGS = ["-p", "1", "-trimpath", "-ldflags", f"-s -w -X github.com/srl-labs/cont
 
 def ensure() -> Path:
     """Return the program; build it if it is not cached, which takes some minutes of one processor."""
-    folder = paths.cache() / f"containerlab-{_digest()}"
-    with publish(folder) as draft:
-        if draft:
-            _build(draft)
-    return folder / BINARY
+    return ensured(paths.cache() / f"containerlab-{_digest()}", _build) / BINARY
 
 
 def _digest() -> str:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import publish
+from lab.base.cache import ensured
 from lab.images import image
 
 LOCK = Path(__file__).with_name("notebook.lock")  # for the Python of the machine: scripts/lock
@@ -19,11 +19,7 @@ PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)] + ["ma
 def ensure() -> Path:
     """Return the packed folder, making it where it is not made."""
     digest = hashlib.sha256(repr((PYTHON, PLATFORMS)).encode() + LOCK.read_bytes()).hexdigest()[:16]
-    folder = paths.cache() / f"notebook-{digest}"
-    with publish(folder) as draft:
-        if draft:
-            _install(draft)
-    return folder / PACKED
+    return ensured(paths.cache() / f"notebook-{digest}", _install) / PACKED
 
 
 def _install(draft: Path) -> None:

@@ -5,10 +5,11 @@ import hashlib
 import re
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lab.base import paths, sandbox
-from lab.base.cache import finished, publish
+from lab.base.cache import ensured
 from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
@@ -38,11 +39,7 @@ def ensure() -> Stock:
     sandbox.require()
     root = image.ensure(IMAGE)
     release = _release(root)
-    folder = paths.cache() / f"stock-{_digest(root, release)}"
-    with publish(folder) as draft:
-        if draft:
-            _build(Compile(root.root, draft, lambda _steps: None, PLACE), release)
-    assert finished(folder)
+    folder = ensured(paths.cache() / f"stock-{_digest(root, release)}", partial(_build, root.root, release))
     return Stock(folder / "modules", release)
 
 
@@ -63,7 +60,8 @@ def _digest(root: image.Image, release: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _build(compile_: Compile, release: str) -> None:
+def _build(root: Path, release: str, draft: Path) -> None:
+    compile_ = Compile(root, draft, lambda _steps: None, PLACE)
     for folder in FOLDERS:
         shutil.copytree(folder, compile_.folder / folder.name)
     tarball = "/usr/src/linux-source-6.12.tar.xz"

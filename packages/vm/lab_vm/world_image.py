@@ -3,10 +3,11 @@
 
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import publish
+from lab.base.cache import ensured
 from lab.images import image
 
 NAME = "search-lab/world:1"
@@ -24,18 +25,16 @@ class Packed:
 def ensure() -> Packed:
     """Return the packed image; make it if it is not cached."""
     world = image.ensure("world")
-    folder = paths.cache() / f"world-image-{world.digest}"
-    with publish(folder) as draft:
-        if draft:
-            _pack(world.root, draft / FILE, draft / "tar.log")
+    folder = ensured(paths.cache() / f"world-image-{world.digest}", partial(_pack, world.root))
     return Packed(folder / FILE, world.digest)
 
 
-def _pack(root: Path, file: Path, log: Path) -> None:
+def _pack(root: Path, draft: Path) -> None:
     """Make root the owner of a file, as in the virtual kernel."""
     compress = "--use-compress-program=gzip -1"
     owner = ["--owner=0", "--group=0", "--numeric-owner"]
-    image.run_logged(["tar", "-c", compress, *owner, "-f", str(file), "-C", str(root), "."], None, log)
+    command = ["tar", "-c", compress, *owner, "-f", str(draft / FILE), "-C", str(root), "."]
+    image.run_logged(command, None, draft / "tar.log")
 
 
 def load(packed: Packed) -> None:

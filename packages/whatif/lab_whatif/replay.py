@@ -12,12 +12,9 @@ from rich.console import Console
 from lab.backends.virtual import find_built
 from lab.base.errors import UserError
 from lab.base.named_files import require_name
-from lab.commands.prepare import build, prepared
-from lab.commands.progress import TrialBar
+from lab.commands.prepare import build, run_all
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT
-from lab.runs import find_run
-from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, try_link
 from lab.runs.options import RunOptions
 from lab.runs.plan import HEADERS_BYTES
@@ -63,15 +60,11 @@ class Bench:
     def run(self, links: Mapping[str, Link], ccas: list[str], trials: int = 1) -> dict[str, dict[str, list[Emulated]]]:
         """Run trials of each sender on each link; returns by link and sender."""
         virtual = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
-        experiments: list[Experiment] = []
-        for name, link in links.items():
-            experiment, virtual = prepared(self._experiment(name, link, ccas, trials), virtual, self.console)
-            experiments.append(experiment)
-        with TrialBar(self.console, many_runs=True) as bar:
-            executed = execute(experiments, find_run.of_same_code, virtual.site, RunOptions(self.workers), bar)
+        experiments = (self._experiment(name, link, ccas, trials) for name, link in links.items())
+        runs = run_all(experiments, virtual, RunOptions(self.workers), self.console)
         return {
             name: {cca: self._emulated(run.folder, cca, trials) for cca in ccas}
-            for name, run in zip(links, executed.runs, strict=True)
+            for name, run in zip(links, runs, strict=True)
         }
 
     def _experiment(self, name: str, link: Link, ccas: list[str], trials: int) -> Experiment:

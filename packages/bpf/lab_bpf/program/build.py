@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths, sandbox
-from lab.base.cache import finished, publish, use
+from lab.base.cache import ensured, finished, use
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.images import image
 from lab.images.compile import Compile
@@ -49,9 +49,7 @@ def ensure(version: str = "search", progress: Progress = lambda _what: None) -> 
     root = require_tools(image.ensure(IMAGE).root)
     if not finished(folder):
         sandbox.require()
-        with publish(folder) as draft:
-            if draft:
-                _build(Compile(root, draft, lambda _steps: None), draft, version)
+        ensured(folder, lambda draft: _build(Compile(root, draft, lambda _steps: None), draft, version))
     use(folder)
     return Built(folder / OBJECT, bpftool(root))
 

@@ -20,7 +20,7 @@ from lab.base.errors import COMMAND_LINE, Faults, UserError, field_error
 from lab.base.format import trials_text
 from lab.commands.lines import say
 from lab.commands.part import Part, run_part
-from lab.commands.prepare import prepare, prepared
+from lab.commands.prepare import all_prepared, prepare
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
 from lab.runs.execute import Executed, execute
@@ -198,11 +198,7 @@ def _run(experiments: list[Experiment], options: RunOptions, console: Console) -
 def _runnable(experiments: list[Experiment], console: Console) -> tuple[list[Experiment], Virtual]:
     """Return what has its recordings, and the stand-ins of the rest, with senders that are built."""
     at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
-    backend, runnable = prepare(Recipe(), console), []
-    for each in at_hand:
-        experiment, backend = prepared(each, backend, console)
-        runnable.append(experiment)
-    return runnable, backend
+    return all_prepared(at_hand, prepare(Recipe(), console), console)
 
 
 def _faults(executed: Executed) -> list[str]:

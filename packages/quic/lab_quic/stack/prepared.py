@@ -5,10 +5,11 @@ import hashlib
 import json
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import finished, publish, use
+from lab.base.cache import ensured, finished, use
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab_quic.stack.contract import Stack, read
@@ -54,10 +55,8 @@ def prepare(file: Path) -> Prepared:
             (gathered.target / IDENTITY_AT / name).write_bytes((IDENTITY / name).read_bytes())
         content = json.dumps({"stack": stack.model_dump(), "loaded": loaded}, indent=1, sort_keys=True)
         (scratch / CONTRACT).write_text(content)
-        folder = paths.cache() / f"{KIND}-{_digest(scratch)}"
-        with publish(folder) as draft:
-            if draft:
-                shutil.copytree(scratch, draft, dirs_exist_ok=True)
+        copy = partial(shutil.copytree, scratch, dirs_exist_ok=True)
+        folder = ensured(paths.cache() / f"{KIND}-{_digest(scratch)}", copy)
     return Prepared(stack, folder, tuple(loaded))
 
 

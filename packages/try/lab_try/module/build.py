@@ -7,10 +7,11 @@ import shutil
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import finished, publish, use
+from lab.base.cache import ensured, finished, use
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
@@ -72,9 +73,7 @@ def build_own(source: OwnSource, tree: Tree) -> OwnModule:
     code = digest_of_files([*sorted(HERE.glob("*.py")), HERE / COMPLAINTS])
     folder = paths.cache() / f"own-{source.digest_with(code, tree.digest)}"
     if not finished(folder):
-        with publish(folder) as draft:
-            if draft:
-                _build(source, tree, draft)
+        ensured(folder, partial(_build, source, tree))
     use(folder)
     facts = json.loads((folder / FACTS).read_text())
     warnings = (*source.notes, *(line.replace(PLACE, str(source.folder)) for line in facts["warnings"]))
