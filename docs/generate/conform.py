@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from lab_conform.cell_page import Finding, finding, findings
+from lab_conform.page import Finding, finding, findings
 
 from generate import measurements
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from lab.backends import guest_code, records, unprivileged
 from lab.backends.guest_tree import LINUX, GuestTree
-from lab.backends.machine_memory import machine_mb
 from lab.backends.watched import Limits, NoEnd, Watched, together
 from lab.base import enter, ptrace, sandbox, sandbox_mode, scratch
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain
+from lab.base.processes import machine_mb
 from lab.base.remove import remove
 from lab.kernel.build import Kernel
 from lab.node.guest import BEGINS

@@ -116,3 +116,14 @@ def processor() -> str:
     info = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
     return models[0] if models else platform.machine()
+
+
+MIB = 1 << 20
+CONTAINER = Path("/sys/fs/cgroup/memory.max")  # of a container; "max" without a limit
+
+
+def machine_mb() -> int:
+    """Return the machine's memory in MiB, or what a container may use of it."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
+    limit = CONTAINER.read_text().strip() if CONTAINER.exists() else ""
+    return min(whole, int(limit) // MIB) if limit.isdecimal() else whole

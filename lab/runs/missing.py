@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.backends.backend import Backend
-from lab.backends.machine_memory import machine_mb
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.base.processes import machine_mb
 from lab.links.draw import Link
 from lab.runs import one_boot, sizes
 from lab.runs.experiment import Experiment

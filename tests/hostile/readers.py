@@ -22,16 +22,16 @@ from lab_course import archive
 from lab_course.answers import NOTEBOOK, read_answers
 from lab_course.submission import Submission
 from lab_quic.log import Clock, Received, read_client, read_server
+from lab_quic.stack.prepared import own as senders_of_stack
 from lab_quic.stack.qlog import read as read_qlog
-from lab_quic.stack.senders import own as senders_of_stack
 from lab_quic.stack.tables import Reported, timed
 from lab_quic.tables import sent_ms
 from lab_whatif.command import Request, answer
 from rich.console import Console
 from stack_files import ENDS
 
-from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
+from lab.base.processes import machine_mb
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.links.shapes import write_steps

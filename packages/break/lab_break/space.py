@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from lab.backends.machine_memory import machine_mb
 from lab.base.choice import one_of
 from lab.base.errors import field_error
 from lab.base.named_files import shown
+from lab.base.processes import machine_mb
 from lab.links.draw import draw_link
 from lab.links.profile import Profile
 from lab.runs import sizes

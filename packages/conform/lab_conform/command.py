@@ -23,8 +23,7 @@ from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
 from lab.schema.cca import cca_names
 from lab_conform.case import Case, chosen
-from lab_conform.cell_page import PAGE
-from lab_conform.page import write_page
+from lab_conform.page import PAGE, write_page
 from lab_conform.run import NAME, Bench, failed, verdicts
 from lab_conform.subject import subject
 from lab_conform.verdict import Verdict

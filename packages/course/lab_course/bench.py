@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from lab_try.confined import virtual_tree
-from lab_try.findings import faults
 from lab_try.module.build import OwnModule, Where, build_own
 from lab_try.module.source import OwnSource
 from lab_try.senders import Passed, module_files
-from lab_try.smoke import SmokeTest
+from lab_try.smoke import SmokeTest, faults
 
 from lab.backends import boot, guest_code
 from lab.backends.records import TrialError

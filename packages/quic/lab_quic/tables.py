@@ -228,14 +228,17 @@ def counted(download: Download, tables: dict[str, pl.DataFrame]) -> Download:
     }
 
 
-def keep_qlogs(folder: Path) -> list[str]:
-    """Keep both ends' qlogs, compressed; return the names that these have."""
-    for end in ENDS:
-        source = folder / f"{end}.qlog"
-        if source.exists():
-            with pa.output_stream(str(folder / f"{end}.qlog.zst"), compression="zstd") as sink:
-                sink.write(source.read_bytes())
-    return list(QLOGS)
+def compress(source: Path, target: Path) -> None:
+    """Keep a file that a stack wrote, compressed."""
+    with pa.output_stream(str(target), compression="zstd") as sink:
+        sink.write(source.read_bytes())
+
+
+def of_link(folder: Path, node: NodeRecord, over: Datagrams) -> tuple[int, dict[str, pl.DataFrame]]:
+    """Return t_s = 0 on the clock of the ends, and the tables of the link."""
+    start_ns = on_trace_clock(node, over.start_epoch_ns, folder / CAPTURED)
+    events = read_events(folder / "trace.raw", folder / "formats")
+    return start_ns, link_tables(folder, node, events, start_ns)
 
 
 class OverQuic:
@@ -259,11 +262,14 @@ class OverQuic:
 
     def keep(self) -> list[str]:
         """Keep both ends' qlogs."""
-        return keep_qlogs(self.raw.folder)
+        for end in ENDS:
+            source = self.raw.folder / f"{end}.qlog"
+            if source.exists():
+                compress(source, source.with_suffix(".qlog.zst"))
+        return list(QLOGS)
 
 
 def decode(folder: Path, node: NodeRecord, ends: Ends) -> dict[str, pl.DataFrame]:
     """Decode the raw records of a trial over QUIC."""
-    start_ns = on_trace_clock(node, ends.start_epoch_ns, folder / CAPTURED)
-    events = read_events(folder / "trace.raw", folder / "formats")
-    return {**ends.tables(start_ns), **link_tables(folder, node, events, start_ns)}
+    start_ns, link = of_link(folder, node, ends)
+    return {**ends.tables(start_ns), **link}

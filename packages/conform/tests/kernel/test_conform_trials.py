@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import stack_files
 import typer
-from lab_conform.cell_page import PAGE
 from lab_conform.command import Request, answer, run
+from lab_conform.page import PAGE
 from rich.console import Console
 
 from bench.conform_mutants import Mutant, all_mutants, noticed, verdicts_of

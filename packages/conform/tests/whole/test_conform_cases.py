@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 from lab_conform.case import FOLDER, Case, chosen, read_case, suites
-from lab_conform.cell_page import PAGE, finding, findings
 from lab_conform.link import Span, profile
-from lab_conform.page import write_page
+from lab_conform.page import PAGE, finding, findings, write_page
 from lab_conform.run import Attempt, experiment_of
 from lab_conform.subject import subject
 from lab_conform.verdict import Outcome, Verdict

@@ -125,16 +125,20 @@ class FirstDatagram(Arrival):
         return source == self.port and not long_header and length - 8 >= self.least_bytes
 
 
-class QuicDownload(download.Download):
+class UdpDownload(download.Download):
+    """A download under way over a stack that no kernel knows."""
+
+    def sent_again_pkts(self) -> int:
+        """Return 0: no kernel retransmits here. A stack's own log counts the packets that it declared lost."""
+        return 0
+
+
+class QuicDownload(UdpDownload):
     """A download over QUIC under way."""
 
     def __init__(self, request: "FlowPlan", client: flow.Client, arrival: Arrival) -> None:
         super().__init__(request, client, arrival)
         self.tool = Path(request["quic"]["program"]).name
-
-    def sent_again_pkts(self) -> int:
-        """Return 0: no kernel retransmits here. The server's log counts the packets that it declared lost."""
-        return 0
 
     def refuse(self, printed: str) -> None:
         """Raise NodeError with the reason for which the client ended."""

@@ -17,8 +17,8 @@ from lab.node.net import interface
 from lab.node.net.namespace import entered
 from lab.node.net.netns import interfaces
 from lab.node.system.tools import NodeError
-from lab.node.traffic import download, flow
-from lab_quic.node.quic import FirstDatagram
+from lab.node.traffic import flow
+from lab_quic.node.quic import FirstDatagram, UdpDownload
 
 if TYPE_CHECKING:
     from lab.node.plan import FlowPlan, Plan
@@ -118,17 +118,13 @@ class FirstData(FirstDatagram):
         self.long_headers = request["stack"]["long_headers"]
 
 
-class StackDownload(download.Download):
+class StackDownload(UdpDownload):
     """A download over a stack of the user's under way."""
 
     def __init__(self, request: "FlowPlan", client: flow.Client, arrival: "Arrival") -> None:
         super().__init__(request, client, arrival)
         self.tool = f"{request['stack']['name']}: client"
         self.process = client
-
-    def sent_again_pkts(self) -> int:
-        """Return 0: no kernel retransmits here."""
-        return 0
 
     def refuse(self, _printed: str) -> None:
         """Raise NodeError with the reason for which the client ended."""

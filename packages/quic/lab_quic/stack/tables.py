@@ -13,28 +13,24 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.base.stats import smallest
 from lab.judge.packet_exit import Estimate, Flight, Seen
 from lab.schema.cca import ESTIMATED
 from lab.senders.records import RawTrial, check
-from lab.senders.traced import CAPTURED, link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW, idle_up_delay_s
-from lab.tables.node_json import on_trace_clock
 from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
-from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
 from lab_quic.node.stack import DATA_BYTES
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
 from lab_quic.stack.link_loss import lost_bytes
 from lab_quic.stack.prepared import stored
-from lab_quic.tables import Datagrams
+from lab_quic.tables import Datagrams, compress, of_link
 
 SERVER = "qlog/server"
 KEPT = "server.qlog.zst"
@@ -54,9 +50,7 @@ class OverStack:
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return its tables."""
-        start_ns = on_trace_clock(self.raw.node, self.datagrams.start_epoch_ns, self.raw.folder / CAPTURED)
-        events = read_events(self.raw.folder / "trace.raw", self.raw.folder / "formats")
-        link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
+        _, link = of_link(self.raw.folder, self.raw.node, self.datagrams)
         found, up_s = self._packets(), idle_up_delay_s(self.raw.node["probes"])
         log = Reported(self._events(up_s), self.full_bytes)
         frame_bytes = self.full_bytes + UDP_BYTES + ETHERNET_BYTES
@@ -111,8 +105,7 @@ class OverStack:
         """Keep the server's qlog, compressed."""
         if not self.log:
             return []
-        with pa.output_stream(str(self.raw.folder / KEPT), compression="zstd") as sink:
-            sink.write(self.log.read_bytes())
+        compress(self.log, self.raw.folder / KEPT)
         return [KEPT]
 
 

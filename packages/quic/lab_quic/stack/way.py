@@ -30,7 +30,7 @@ class OwnStack(Way):
 
     def own(self, name: str) -> dict[str, Cca]:
         """Return the senders of a stack's file by control."""
-        from lab_quic.stack.senders import own
+        from lab_quic.stack.prepared import own
 
         return own(name)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_quic.stack.senders import own
+from lab_quic.stack.prepared import own
 from lab_quic.stack.smoke import DURATION_S
 from rich.console import Console
 from stack_files import written

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from lab_quic.stack.contract import read
 from lab_quic.stack.gather import LIBRARIES, LOADER
-from lab_quic.stack.prepared import IDENTITY_AT, prepare, stored
-from lab_quic.stack.senders import own
+from lab_quic.stack.prepared import IDENTITY_AT, own, prepare, stored
 from stack_files import written
 
 from lab.base import paths

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from lab_try import smoke
-from lab_try.findings import Finding, faults
 from lab_try.module.build import OwnModule
 from lab_try.module.source import OwnSource
 from lab_try.node.smoke import Flow, Smoke
-from lab_try.smoke import SmokeError, SmokeTest
+from lab_try.smoke import Finding, SmokeError, SmokeTest, faults
 
 from lab.backends import boot, guest_code
 from lab.backends.records import TrialError
