@@ -2,7 +2,6 @@
 """The answer in a terminal: one row per sender, which fits 80 columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -17,23 +16,7 @@ from lab.report.matrix.published import short_label
 HEADER = ("Sender", "Chokepoint,\nby the queue", "by the\npapers' rule", "Exit\n(s)", "Throughput\n(Mb/s)")
 
 
-@dataclass(frozen=True)
-class BriefRow:
-    """A sender: how many of its judged trials left at the chokepoint by two rules, when, and what it cost."""
-
-    label: str
-    by_queue: str
-    by_rule: str
-    exit_s: str
-    throughput_mbps: str
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells in the order of the header."""
-        return (self.label, self.by_queue, self.by_rule, self.exit_s, self.throughput_mbps)
-
-
-Brief = tuple[BriefRow, ...]
+Brief = tuple[tuple[str, ...], ...]  # of each sender the cells in the order of HEADER
 
 
 def brief_of(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> Brief:
@@ -48,14 +31,15 @@ def drawn(brief: Brief) -> RichTable:
     for name in HEADER[1:]:
         table.add_column(name, justify="right", no_wrap=True, min_width=max(map(len, name.splitlines())))
     for row in brief:
-        table.add_row(*map(Text, row.cells))
+        table.add_row(*map(Text, row))
     return table
 
 
-def _row(of_sender: pl.DataFrame, label: str, heuristic: str) -> BriefRow:
+def _row(of_sender: pl.DataFrame, label: str, heuristic: str) -> tuple[str, ...]:
+    """Return how many judged trials left at the chokepoint by two rules, when, and what it cost."""
     by_queue, by_rule = (of_sender.filter(heuristic=rule).row(0, named=True) for rule in (LASTING, heuristic))
     times = (significant(by_queue["exit_s"], 1), significant(by_queue["throughput_mbps"], 1))
-    return BriefRow(label, _chokepoint(by_queue), _chokepoint(by_rule), *times)
+    return label, _chokepoint(by_queue), _chokepoint(by_rule), *times
 
 
 def _chokepoint(row: Mapping[str, Any]) -> str:

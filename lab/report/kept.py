@@ -6,7 +6,7 @@ The records lie in the user's cache, and not with the run: a run that came from 
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -73,17 +73,13 @@ def _record(folder: Path) -> Path:
     return paths.own_cache() / FOLDER / f"{name}.json"
 
 
-def _rooms() -> Iterator[Path]:
-    """Yield the lab and its packages, whose figures stand on pages too."""
-    yield LAB
-    yield from REPO.glob("packages/*/lab_*")
-
-
 @cache
 def _code() -> str:
-    """Return the digest of the lab's own code, and of the libraries that draw."""
+    """Return the digest of the code of the lab and its packages, and of the libraries that draw."""
     digest = hashlib.sha256("".join(f"{name} {version(name)}\n" for name in LIBRARIES).encode())
-    for file in sorted(file for room in _rooms() for file in room.rglob("*") if file.suffix in SOURCES):
+    for file in sorted(
+        file for room in (LAB, *REPO.glob("packages/*/lab_*")) for file in room.rglob("*") if file.suffix in SOURCES
+    ):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -2,59 +2,22 @@
 """The report as one HTML page: styles and figures are inside, nothing is fetched."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lab.judge.provenance import levels, mark
 from lab.judge.registry import rules
 from lab.report import template
-from lab.report.browser.pack import Browsed
 from lab.report.table import Table
-from lab.report.template import Picture
-from lab.report.trust import CheckSummary, InvalidTrial
 
 
-@dataclass(frozen=True)
-class SenderPart:
-    """A sender's part of the page: its representative trial (null: no valid one) and that trial's figures."""
-
-    label: str
-    colour: str
-    trial: int | None
-    pictures: Sequence[Picture]
-
-
-@dataclass(frozen=True)
-class Page:
-    """All that the page shows."""
-
-    run: str
-    scenario: str
-    meta: Mapping[str, Any]
-    headline: Sequence[str]
-    overviews: Sequence[Picture]
-    tables: Sequence[Table]
-    senders: Sequence[SenderPart]
-    checks: Sequence[CheckSummary]
-    invalid: Sequence[InvalidTrial]
-    digests: str
-    losses: str
-    trials: int
-    browsed: Browsed
-
-    @property
-    def has_published(self) -> bool:
-        """Return whether a table has rows of a paper."""
-        return any(row.published for table in self.tables for group in table.groups for row in group.rows)
-
-
-def render(page: Page) -> str:
-    """Return the page as HTML."""
-    facts = list(_facts({key: value for key, value in page.meta.items() if key not in ("ccas", "profile")}))
-    profile = page.meta["profile"]
-    link = {"levels": list(levels(profile)), "mark": mark(profile)}
+def render(meta: Mapping[str, Any], tables: Sequence[Table], **shown: Any) -> str:
+    """Return the page as HTML: of run.json, the tables, and whatever else its template names."""
+    facts = list(_facts({key: value for key, value in meta.items() if key not in ("ccas", "profile")}))
+    link = {"levels": list(levels(meta["profile"])), "mark": mark(meta["profile"])}
+    published = any(row.published for table in tables for group in table.groups for row in group.rows)
+    page = {"meta": meta, "tables": tables, "has_published": published, **shown}
     return template.render(
-        "page.html.j2", page=page, facts=facts, link=link, scenario=page.meta["scenario"], rules=rules().values()
+        "page.html.j2", page=page, facts=facts, link=link, scenario=meta["scenario"], rules=rules().values()
     )
 
 

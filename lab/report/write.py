@@ -49,7 +49,7 @@ def _write(answer: Answer, drawn: list[Drawn]) -> list[Path]:
     """Write every file of a report."""
     run_dir, question = answer.run.path, answer.run.scenario["question"]
     contents: dict[str, str | bytes] = {
-        PAGE: page.render(_page(answer, drawn)),
+        PAGE: _page(answer, drawn),
         "summary.csv": to_csv(answer.summary, float_precision=6),
         "outcomes.csv": to_csv(answer.stored.judged.outcomes, float_precision=6),
         "summary.md": markdown.render(question, answer.headline, answer.tables, answer.link),
@@ -64,10 +64,10 @@ def _write(answer: Answer, drawn: list[Drawn]) -> list[Path]:
     return [write_whole(run_dir / name, content) for name, content in contents.items()]
 
 
-def _page(answer: Answer, drawn: list[Drawn]) -> page.Page:
+def _page(answer: Answer, drawn: list[Drawn]) -> str:
     run, judged = answer.run, answer.stored.judged.outcomes
     name = run.path.resolve().parent.name
-    return page.Page(
+    return page.render(
         run=run.path.resolve().name,
         scenario=name,
         meta=run.meta,
@@ -84,7 +84,8 @@ def _page(answer: Answer, drawn: list[Drawn]) -> page.Page:
     )
 
 
-def _sender(stanza: Stanza, drawn: list[Drawn]) -> page.SenderPart:
+def _sender(stanza: Stanza, drawn: list[Drawn]) -> dict[str, object]:
+    """Return a sender's part: its representative trial, if one is valid, and that trial's figures."""
     own = [each for each in drawn if each.cca == stanza["name"]]
-    trial = next((each.trial for each in own), None)
-    return page.SenderPart(stanza["label"], stanza["colour"], trial, [each.picture for each in own])
+    about = {"label": stanza["label"], "colour": stanza["colour"], "pictures": [each.picture for each in own]}
+    return {**about, "trial": next((each.trial for each in own), None)}

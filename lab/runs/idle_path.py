@@ -5,6 +5,8 @@ Probes are far enough apart that none waits for the one before, or for its frame
 download: before it, the first delays and the mean rate hold.
 """
 
+from typing import Literal
+
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.steps import first
@@ -24,28 +26,21 @@ def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, 
     busy_ms = [_frame_ms(profile.down), _frame_ms(profile.up), *carried_ms.values()]
     interval_ms = max(FRAMES_APART * max(busy_ms), LEAST_INTERVAL_MS)
 
-    def delay_ms(drawn: DrawnWay, bottleneck: str) -> float:
-        return first(drawn.delay_ms) + carried_ms.get(bottleneck, 0.0)
-
+    ways: tuple[tuple[Literal["down", "up"], str, str, Way, DrawnWay, str], ...] = (
+        ("down", sender, receiver, profile.down, link.down, "bottleneck"),
+        ("up", receiver, sender, profile.up, link.up, "bottleneck-up"),
+    )
     return [
         {
-            "way": "down",
-            "from": sender,
-            "to": receiver,
+            "way": name,
+            "from": source,
+            "to": target,
             "count": PROBES,
             "interval_ms": interval_ms,
-            "delay_ms": delay_ms(link.down, "bottleneck"),
-            "grant_ms": _grant_ms(profile.down, link.down),
-        },
-        {
-            "way": "up",
-            "from": receiver,
-            "to": sender,
-            "count": PROBES,
-            "interval_ms": interval_ms,
-            "delay_ms": delay_ms(link.up, "bottleneck-up"),
-            "grant_ms": _grant_ms(profile.up, link.up),
-        },
+            "delay_ms": first(drawn.delay_ms) + carried_ms.get(bottleneck, 0.0),
+            "grant_ms": _grant_ms(way, drawn),
+        }
+        for name, source, target, way, drawn, bottleneck in ways
     ]
 
 

@@ -3,7 +3,6 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from lab.base.stats import CONFIDENCE
 from lab.evaluation.compare.comparison import Comparison
@@ -16,44 +15,17 @@ from lab.judge.copies import copied_text
 from lab.report import template
 from lab.report.compare.cells import labels
 from lab.report.compare.scorecard import NOT_RUN, Criterion
-from lab.report.compare.sentences import ONE_TRIAL, Sentence, listed
-from lab.report.compare.worst import Explained
-from lab.report.matrix.matrix import Matrix
+from lab.report.compare.sentences import ONE_TRIAL, listed
 from lab.report.matrix.texts import difference_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
-from lab.report.template import Picture
 from lab.schema.sysctls import load_sysctls
 
 
-@dataclass(frozen=True)
-class Page:
-    """All that the page shows."""
-
-    title: str
-    began: str
-    complete: bool
-    digest: str
-    subjects: str
-    sentences: Sequence[Sentence]
-    notes: Sequence[str]
-    matrix: Matrix
-    scatter: Picture | None  # none: no trial has both values
-    worst: Sequence[Explained]
-    pairs: Table
-    scorecard: Sequence[Criterion]
-    method: Sequence[str]
-    facts: Sequence[tuple[str, str]]
-    files: Sequence[str]
-
-    @property
-    def ran(self) -> int:
-        """Return how many criteria were run, wholly or in part."""
-        return sum(row.state != NOT_RUN for row in self.scorecard)
-
-
-def render(page: Page) -> str:
-    """Return the page as HTML."""
+def render(scorecard: Sequence[Criterion], **shown: object) -> str:
+    """Return the page as HTML: of the scorecard, and whatever else its template names."""
+    ran = sum(row.state != NOT_RUN for row in scorecard)  # wholly or in part
+    page = {"scorecard": scorecard, "ran": ran, **shown}
     return template.render("compare.html.j2", page=page, own_style=template.own_style("compare/compare.css"))
 
 

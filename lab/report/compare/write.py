@@ -40,8 +40,7 @@ def write(
     """Write every form, and return where they lie; reports: the cells open those that write_reports writes."""
     answer = ranked(comparison, measure, found)
     contents = _contents(comparison, found, answer.table)
-    shown = _page(folder, comparison, measure, found, state, (*contents,), answer.digest, reports)
-    contents[PAGE] = page.render(shown)
+    contents[PAGE] = _page(folder, comparison, measure, found, state, (*contents,), answer.digest, reports)
     contents["ranks.txt"] = text.render(answer.headline, (answer.table,))
     written = {name: write_whole(folder / name, content) for name, content in contents.items()}
     return {"page": written[PAGE], "ranks": written["ranks.csv"], "trials": written["trials.csv"]}
@@ -85,12 +84,12 @@ def _page(
     files: Sequence[str],
     digest: str,
     reports: bool,
-) -> page.Page:
+) -> str:
     ranked = compared(comparison, found, folder, measure, reports)
     worst = worst_trials(found, comparison.subjects, measure)[: MOST_PICTURES if reports else QUICK_PICTURES]
     pages = {row.found.link.name: row.page for row in ranked.rows}
     scatter, explained = _pictures(found, worst, labels(comparison), pages)
-    return page.Page(
+    return page.render(
         title=page.title(comparison),
         began=folder.name,
         complete=state.decided or not state.budget_used,
