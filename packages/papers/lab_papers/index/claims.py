@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rows of evaluation/claims.parquet as the page shows them: counted by source, then verdict by verdict."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -46,51 +45,24 @@ MEANINGS = {
 SOURCE = ("document", "place")
 INSIDE = "of these, in our interval"  # the published value
 HEADER = (COUNTED[AGREES], INSIDE, *(words for name, words in COUNTED.items() if name != AGREES))
-Claim = Mapping[str, str | int]
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """All claims of one verdict."""
-
-    name: str
-    mark: str
-    meaning: str
-    claims: Sequence[Claim]
-
-
-@dataclass(frozen=True)
-class Source:
-    """How many values of one table of a source have each verdict, in the order of HEADER."""
-
-    name: str
-    counts: Sequence[int]
-
-
-@dataclass(frozen=True)
-class Claims:
-    """All that the page shows of the claims."""
-
-    header: Sequence[str]
-    sources: Sequence[Source]
-    verdicts: Sequence[Verdict]
-    clocks: Sequence[str]
-
-
-def shown(table: pl.DataFrame | None) -> Claims | None:
+def shown(table: pl.DataFrame | None) -> dict[str, Any] | None:
     """All claims as the page shows them; null where they have not been judged."""
     if table is None:
         return None
     verdicts = [_verdict(name, table.filter(verdict=name)) for name in ORDER]
-    return Claims(HEADER, _sources(table), [one for one in verdicts if one.claims], _clocks(table))
+    shown = {"sources": _sources(table), "verdicts": [one for one in verdicts if one["claims"]]}
+    return {"header": HEADER, **shown, "clocks": _clocks(table)}
 
 
-def _sources(table: pl.DataFrame) -> list[Source]:
+def _sources(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return how many values of each table of a source have each verdict, in the order of HEADER."""
     sources = [
-        Source(f"{document}, {place}", _counts(rows))
+        {"name": f"{document}, {place}", "counts": _counts(rows)}
         for (document, place), rows in table.sort(*SOURCE).group_by(SOURCE, maintain_order=True)
     ]
-    return [*sources, Source("all", _counts(table))]
+    return [*sources, {"name": "all", "counts": _counts(table)}]
 
 
 def _counts(rows: pl.DataFrame) -> list[int]:
@@ -108,8 +80,9 @@ def _clocks(table: pl.DataFrame) -> list[str]:
     ]
 
 
-def _verdict(name: str, rows: pl.DataFrame) -> Verdict:
-    return Verdict(COUNTED[name], MARKS[name], MEANINGS[name], [_claim(row) for row in rows.iter_rows(named=True)])
+def _verdict(name: str, rows: pl.DataFrame) -> dict[str, Any]:
+    claims = [_claim(row) for row in rows.iter_rows(named=True)]
+    return {"name": COUNTED[name], "mark": MARKS[name], "meaning": MEANINGS[name], "claims": claims}
 
 
 def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:

@@ -4,7 +4,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report.browser.pack import browsed
 from lab.report.compare.write import PAGE as COMPARED
-from lab.report.template import Picture, picture
+from lab.report.template import Picture, picture, render
 from lab.report.write import write_report
 from lab_papers.campaign import outdated, progress, requested_trials
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
@@ -28,11 +28,11 @@ from lab_papers.index.drawn import drawn
 from lab_papers.index.links import browsed_runs, linked, shown_first
 from lab_papers.index.manifest import Artefact
 from lab_papers.index.notebooks import FOLDER, NOTEBOOKS, Executed, execute_all
-from lab_papers.index.page import Chapter, Item, ScenarioPart, render
 from lab_papers.index.recorded import recorded
 from lab_papers.index.sentences import in_order, sentences
 from lab_papers.index.unchanged import PAGE, keep, page_key
 
+Part = dict[str, Any]  # of the page, as its template names it
 RUN_FILES = ("summary.csv", "outcomes.csv", OUTCOMES, TRIALS)
 
 
@@ -66,7 +66,7 @@ def write_index(
     links = summary.one_a_link(runs)
     first = in_order(linked(summary.in_summary(runs), _page))
     chapters = [chapter(results, each) for each in done]
-    text = render(
+    text = page_of(
         progress=progress(runs, requested_trials()),
         sentences=sentences(first),
         matrix=first,
@@ -86,12 +86,17 @@ def write_index(
         until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
     page = write_whole(results / PAGE, text)
-    faulty = [f"{results / each.notebook}: {each.fault}" for each in chapters if each.fault]
+    faulty = [f"{results / each['notebook']}: {each['fault']}" for each in chapters if each["fault"]]
     for line in faulty:
         failed(line)
     if not faulty:  # a notebook with a fault is executed again
         keep(results, key)
     return page
+
+
+def page_of(**index: object) -> str:
+    """Return the page as HTML, of all that its template names; nothing is fetched."""
+    return render("index.html.j2", Path(__file__).parent, index=index)
 
 
 def _with_own_pages(runs: Sequence[Stored]) -> tuple[list[Stored], list[str]]:
@@ -150,7 +155,7 @@ def _page(each: Stored) -> str:
     return f"{each.name}/{each.run.path.resolve().name}/report.html"
 
 
-def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | None) -> list[ScenarioPart]:
+def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | None) -> list[Part]:
     """Every scenario that the evaluation knows, and every other that has been run."""
     by_name = {each.name: each for each in runs}
     known = {} if status is None else {row["scenario"]: row for row in status.iter_rows(named=True)}
@@ -159,8 +164,9 @@ def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | Non
         each, row = by_name.get(name), known.get(name, {})
         question = str(each.run.scenario["question"]) if each else str(row.get("question") or "")
         base = each.counterfactual_of if each else row.get("counterfactual_of")
-        found = (_state(each, row), _page(each) if each else None, _files(results, each) if each else [])
-        parts.append(ScenarioPart(name, question, *found, str(base) if base else None, str(row.get("changes") or "")))
+        part = {"name": name, "question": question, "state": _state(each, row), "base": base}
+        own = {"page": _page(each) if each else None, "files": _files(results, each) if each else []}
+        parts.append({**part, **own, "changes": row.get("changes") or ""})
     return parts
 
 
@@ -200,19 +206,24 @@ def _downloads(results: Path) -> list[tuple[str, str]]:
     return [*files, *((f"comparison of {page.parent.name}", page.relative_to(results).as_posix()) for page in compared)]
 
 
-def chapter(results: Path, done: Executed) -> Chapter:
+def chapter(results: Path, done: Executed) -> Part:
     """Return a notebook's figures with their SVG inline, its tables, and what is pending or left out."""
     folder = Path(FOLDER) / done.name
-    items = [_item(results, folder, artefact) for artefact in done.artefacts]
-    name = f"chapter-{done.name}"  # an element's name may not begin with a digit
-    needs = [f"{what}: {', else '.join(names)}" for what, names in done.scenarios.items()]
-    return Chapter(name, done.title, (folder / f"{done.name}.ipynb").as_posix(), items, needs, done.fault)
+    return {
+        "name": f"chapter-{done.name}",  # an element's name may not begin with a digit
+        "title": done.title,
+        "notebook": (folder / f"{done.name}.ipynb").as_posix(),
+        "parts": [_part(results, folder, artefact) for artefact in done.artefacts],
+        "needs": [f"{what}: {', else '.join(names)}" for what, names in done.scenarios.items()],
+        "fault": done.fault,
+    }
 
 
-def _item(results: Path, folder: Path, artefact: Artefact) -> Item:
+def _part(results: Path, folder: Path, artefact: Artefact) -> Part:
     files = [(Path(name).suffix[1:].upper(), (folder / name).as_posix()) for name in artefact.files]
     inline = None
     if artefact.kind == "figure":
         vector = (results / folder / f"{artefact.name}.svg").read_text(encoding="utf-8")
         inline = picture(artefact.name, vector, artefact.alt, artefact.caption)
-    return Item(artefact.kind, artefact.source, inline, artefact.table, artefact.why, files)
+    about = {"kind": artefact.kind, "source": artefact.source, "why": artefact.why}
+    return {**about, "picture": inline, "table": artefact.table, "files": files}

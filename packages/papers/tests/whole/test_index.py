@@ -10,10 +10,10 @@ from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
 from lab_papers.fullest import stored
 from lab_papers.index.claims import MEANINGS, shown
-from lab_papers.index.page import ScenarioPart, render
 from lab_papers.index.recorded import RecordedPart
 from lab_papers.index.source_tables import source_table
 from lab_papers.index.summary import one_a_link
+from lab_papers.index.write import page_of as index_of
 from markupsafe import escape
 
 from lab.judge import judged as judging
@@ -135,9 +135,9 @@ def claim(metric: str, verdict: str, **changes: object) -> dict[str, object]:
     )
 
 
-def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) -> str:
+def page_of(*rows: dict[str, object], scenarios: tuple[dict[str, object], ...] = ()) -> str:
     table = pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")
-    return render(
+    return index_of(
         progress="",
         sentences=[],
         matrix=Matrix({}, [], [], []),
@@ -189,14 +189,14 @@ def test_the_page_counts_how_many_agreeing_values_lie_in_our_interval() -> None:
     inside, outside = {"published": 0.1}, {"published": 0.15}
     rows = (claim("capacity_s", AGREES, **inside), claim("exit_s", AGREES, **outside), claim("loss_s", UNEXPLAINED))
     found = present(shown(pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")))
-    assert found.header[:2] == ("agree", "of these, in our interval")
-    assert [source.counts[:2] for source in found.sources] == [[2, 1], [2, 1]]
+    assert found["header"][:2] == ("agree", "of these, in our interval")
+    assert [source["counts"][:2] for source in found["sources"]] == [[2, 1], [2, 1]]
 
 
 def test_a_counterfactual_stands_among_the_scenarios_as_what_it_is() -> None:
-    own = ScenarioPart("leo", "Does it leave?", "77 valid", "leo/report.html", ())
-    other = ScenarioPart("leo-100", "Does it leave?", "77 valid", "x.html", (), base="leo", changes="profile fast")
-    page = page_of(scenarios=(own, other))
+    both: dict[str, object] = {"question": "Does it leave?", "state": "77 valid", "page": "x.html", "files": ()}
+    own, other = {"name": "leo", "base": None}, {"name": "leo-100", "base": "leo", "changes": "profile fast"}
+    page = page_of(scenarios=(both | own, both | other))
     assert "Counterfactual of leo: with profile fast" in page
 
 

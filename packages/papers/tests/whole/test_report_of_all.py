@@ -102,15 +102,14 @@ def test_a_chapter_shows_figures_inline_and_the_rest_as_files(tmp_path: Path) ->
     artefacts.pending("later", "figure 4", "no run")
     done = Executed("01-losses", "Losses", artefacts.listed, {"link": ["geo", "geo-small"]}, "it broke")
     made = chapter(tmp_path, done)
-    assert (made.name, made.title, made.fault) == ("chapter-01-losses", "Losses", "it broke")
-    assert made.needs == ["link: geo, else geo-small"]
-    figure, table, later = made.items
-    assert figure.picture is not None
-    assert figure.picture.caption == "A line."
-    assert "a line that rises" in figure.picture.svg
-    assert figure.files == [("SVG", "notebooks/01-losses/line.svg"), ("PDF", "notebooks/01-losses/line.pdf")]
-    assert (table.picture, table.table, table.files[0][0]) == (None, TABLE, "CSV")
-    assert (later.kind, later.why, later.files) == ("pending", "no run", [])
+    assert (made["name"], made["title"], made["fault"]) == ("chapter-01-losses", "Losses", "it broke")
+    assert made["needs"] == ["link: geo, else geo-small"]
+    figure, table, later = made["parts"]
+    assert figure["picture"].caption == "A line."
+    assert "a line that rises" in figure["picture"].svg
+    assert figure["files"] == [("SVG", "notebooks/01-losses/line.svg"), ("PDF", "notebooks/01-losses/line.pdf")]
+    assert (table["picture"], table["table"], table["files"][0][0]) == (None, TABLE, "CSV")
+    assert (later["kind"], later["why"], later["files"]) == ("pending", "no run", [])
 
 
 def store_scores(results: Path, **tables: list[dict[str, object]]) -> None:
