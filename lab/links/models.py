@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Named models of a quantity. To add one: a class here, and its name in MODELS.
+"""Named models of a quantity. To add one: a class here, which Term and MODELS list.
 
 `draw` takes all its randomness from the generator that it is given. Every model names the source of its parameters.
 """
@@ -7,7 +7,7 @@
 import math
 from collections.abc import Iterator
 from statistics import NormalDist
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -273,15 +273,8 @@ class Sum(Model):
 Term = Annotated[
     Lognormal | Uniform | Choice | Levels | Quantiles | Cycle | Jitter | Schedule, Field(discriminator="model")
 ]
-MODELS: dict[str, type[Model]] = {
-    "lognormal": Lognormal,
-    "uniform": Uniform,
-    "choice": Choice,
-    "levels": Levels,
-    "quantiles": Quantiles,
-    "cycle": Cycle,
-    "jitter": Jitter,
-    "schedule": Schedule,
-    "sum": Sum,
+MODELS = {
+    get_args(each.model_fields["model"].annotation)[0]: each
+    for each in (Lognormal, Uniform, Choice, Levels, Quantiles, Cycle, Jitter, Schedule, Sum)
 }
 Sum.model_rebuild()

@@ -14,6 +14,7 @@ from lab.base import paths
 from lab.base.commit import git
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, whole_file, write_whole
+from lab.report.table_files import csv_of
 from lab_course.assignment import COURSE, FILE, HANDOUT, LINKS, START, STUDENT, TEACHER, Assignment
 from lab_course.seeds import hidden_seed, public_seed, require_id
 from lab_course.submission import student_file
@@ -82,14 +83,13 @@ _ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", TEACHER)
 
 def seeds_table(assignments: Sequence[Assignment], students: Sequence[str], key: bytes | None) -> str:
     """Return the semester's seeds: the public ones, and with a key the hidden ones, which no student may see."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(["student", "assignment", "public_seed", *(["hidden_seed"] if key else [])])
-    for student in students:
-        for each in assignments:
-            hidden = [hidden_seed(key, each.name, student)] if key else []
-            writer.writerow([student, each.folder.name, public_seed(each.name, student), *hidden])
-    return sink.getvalue()
+    header = ["student", "assignment", "public_seed", *(["hidden_seed"] if key else [])]
+    return csv_of(header, (_seeds(each, student, key) for student in students for each in assignments))
+
+
+def _seeds(assignment: Assignment, student: str, key: bytes | None) -> list[object]:
+    hidden = [hidden_seed(key, assignment.name, student)] if key else []
+    return [student, assignment.folder.name, public_seed(assignment.name, student), *hidden]
 
 
 def write_seeds(file: Path, table: str) -> None:

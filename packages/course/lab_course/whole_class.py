@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Grade one submission, or a class: each by itself, side by side, and not again what was graded with the same input."""
 
-import csv
 import hashlib
-import io
 import json
 import os
 from collections import Counter
@@ -26,7 +24,7 @@ from lab.commands.prepare import prepare
 from lab.judge.source import judging_digest
 from lab.kernel.build import digest_of_files
 from lab.kernel.recipe import Recipe
-from lab.tables.csv_text import plain_cell
+from lab.report.table_files import csv_of
 from lab_course.assignment import STUDENT, Assignment, find_assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.forms import lines, page, points, results
@@ -154,14 +152,11 @@ def with_doubles(lines: Sequence[Line]) -> list[Line]:
 
 def table(lines: Sequence[Line]) -> str:
     """Return grades.csv, in the order of the students."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(["student", "points", "of", "submission", "folder", "note"])
-    for line in sorted(lines, key=lambda each: (each.student, each.submission)):
-        given = "" if line.points is None else points(line.points)
-        cells = (line.student, given, line.of, line.submission, line.folder, line.note)
-        writer.writerow([plain_cell(each) if isinstance(each, str) else each for each in cells])
-    return sink.getvalue()
+    rows = (
+        (one.student, None if one.points is None else points(one.points), one.of, one.submission, one.folder, one.note)
+        for one in sorted(lines, key=lambda each: (each.student, each.submission))
+    )
+    return csv_of(["student", "points", "of", "submission", "folder", "note"], rows)
 
 
 @cache
