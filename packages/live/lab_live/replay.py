@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab replay`: a profile on interfaces of the user's own network, without the rest of the lab."""
 
-import json
 import re
-import subprocess
-import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from lab_vm.host import as_root
-from lab_vm.node.leases import FOLDERS
 from lab_vm.real_time import roomy
 from rich.console import Console
 
-from lab.base.errors import COMMAND_LINE, UserError, field_error
+from lab.base.errors import COMMAND_LINE, field_error
 from lab.links import shapes
 from lab.links.draw import draw_link
 from lab.links.profile import WAYS, load_profile
@@ -23,6 +17,7 @@ from lab.links.tc_alone import NETEM, require_shaper
 from lab.node.plan import Shape, Spec
 from lab.runs.plan import trial_seed
 from lab.schema.scenario import MOST_DURATION_S
+from lab_live import own_network
 
 INTERFACE = re.compile(r"[\w.-]+:[\w.-]+")
 PARTS = {"down": ("bottleneck", "delay-down"), "up": ("bottleneck-up", "delay-up")}
@@ -65,7 +60,7 @@ def replay(profile_name: str, where: Where, seed: int, duration_s: int, shaper: 
     def write(folder: Path) -> None:
         shapes.write_steps(profile, link, folder / "link")
 
-    for line in _followed(wanted, write, duration_s):
+    for line in own_network.replay(wanted, write, duration_s):
         console.print(line, soft_wrap=True, markup=False)
 
 
@@ -84,34 +79,3 @@ def _shapes(qdiscs: list[tuple[str, Spec, bool]], where: Where) -> list[Shape]:
 def _named(shape: Shape) -> str:
     follows = "follows its series" if shape["steps"] else "holds"
     return f"{shape['node']}:{shape['dev']}: {shape['part']} by {shape['spec']['kind']} {follows}"
-
-
-def _followed(wanted: list[Shape], write_steps: Callable[[Path], None], duration_s: float) -> list[str]:
-    """Let interfaces follow their steps, which are written into a folder; return a line per qdisc.
-
-    Whatever ends this process closes the node's standard input, and with that the node takes everything down.
-    """
-    place, prefix = FOLDERS
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
-        write_steps(Path(folder))
-        (Path(folder) / "replay.json").write_text(json.dumps({"shapes": wanted, "duration_s": duration_s}))
-        status, printed, errors = attended(as_root("lab_live.node.own_network", folder))
-    if status:
-        raise UserError(f"replay: {(errors.strip().splitlines() or ['was killed'])[-1]}")
-    return printed.splitlines()
-
-
-def attended(command: list[str]) -> tuple[int, str, str]:
-    """Run the node's command; Ctrl-C closes its standard input, and waits until it has taken everything down."""
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    try:
-        process.wait()
-    finally:
-        process.stdin.close()
-        printed, errors = process.stdout.read(), process.stderr.read()
-        process.wait()
-    return process.returncode, printed, errors
