@@ -2,11 +2,13 @@
 """`python -m lab` and the `lab` command."""
 
 import gc
+import io
 import os
 import signal
 import sys
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 INTERRUPTED = 130
 IMPORT = "<frozen importlib"  # how the file names of Python's own import begin
@@ -14,6 +16,7 @@ AGAIN_S, LOST_S = 0.01, 0.5
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 THEN = "run the command again"
 UTF8 = "PYTHONUTF8"
+STDOUT = "standard output"
 LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is resolved
 
 
@@ -41,6 +44,25 @@ def _is_ending() -> bool:
     while error and not isinstance(error, SystemExit):
         error = error.__context__
     return error is not None
+
+
+class _Output(io.FileIO):
+    """Standard output: an error of writing, as of a full disk, names it."""
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            error.filename = STDOUT
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # nobody reads what else is printed
+            raise
+
+
+def _name_output() -> None:
+    """Have errors of standard output name it; one that is closed stays so."""
+    if before := sys.stdout:
+        written = io.BufferedWriter(_Output(before.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(written, before.encoding, before.errors, line_buffering=before.isatty())
 
 
 def _catch_endings() -> None:
@@ -109,6 +131,7 @@ def command() -> None:
     _begin_again()
     try:
         _catch_endings()
+        _name_output()
         main()
     except KeyboardInterrupt:
         _end(_words(THEN), INTERRUPTED)

@@ -5,8 +5,7 @@ import os
 import subprocess
 
 from lab.base import paths
-from lab.base.errors import UserError
-from lab.base.processes import run_tool
+from lab.base.processes import ended, run_tool
 
 # What names another repository than that of a folder: a git hook has some of them set, for its own.
 OTHERS = {f"GIT_{name}" for name in "DIR WORK_TREE COMMON_DIR INDEX_FILE OBJECT_DIRECTORY NAMESPACE PREFIX".split()}
@@ -19,10 +18,7 @@ def commit() -> str | None:
 
 def answer(*words: str) -> str | None:
     """Return what git says of this checkout; None outside a checkout, or without git; UserError if git does not end."""
-    done = git(*words)
-    if done.returncode < 0:
-        why = done.stderr.decode(errors="replace").splitlines() or [f"signal {-done.returncode}"]
-        raise UserError(f"git: must end by itself: {why[-1]}")
+    done = ended(git(*words))
     return None if done.returncode else done.stdout.decode(errors="replace").strip() or None
 
 

@@ -11,7 +11,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from shutil import which
 from typing import IO, TypeVar
+
+from lab.base.errors import UserError
 
 LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the kernel go on with it (SA_RESTART)
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
@@ -79,7 +82,7 @@ def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subpr
 
     What it prints is kept in memory: a pipe would wait for whoever holds it. A timeout is added to its errors.
     """
-    command, late = [*ENDING_WITH_THIS, *argv], ""
+    command, late = [*(ENDING_WITH_THIS if which(ENDING_WITH_THIS[0]) else ["env"]), *argv], ""
     with _in_memory() as output, _in_memory() as errors:
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, process_group=0
@@ -96,6 +99,14 @@ def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subpr
         for each in (output, errors):
             each.seek(0)
         return subprocess.CompletedProcess(argv, process.returncode, output.read(), errors.read() + late.encode())
+
+
+def ended(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedProcess[bytes]":
+    """Return what a tool printed; UserError where it had to be ended."""
+    if done.returncode < 0:
+        why = done.stderr.decode(errors="replace").splitlines() or [f"signal {-done.returncode}"]
+        raise UserError(f"{done.args[0]}: must end by itself: {why[-1]}")
+    return done
 
 
 def _in_memory() -> IO[bytes]:

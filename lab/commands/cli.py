@@ -26,7 +26,14 @@ SHOWN = {
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
 THREADS = "POLARS_MAX_THREADS"  # a library panics over 0
-LEAST_BYTES = 2 << 30  # of addresses: with fewer, libraries end a command in lines of their own
+LEAST = {  # with less, libraries, the kernel under test or its tools end a command in lines of their own
+    "ulimit -d": (resource.RLIMIT_DATA, 2 << 20, 10),
+    "ulimit -f": (resource.RLIMIT_FSIZE, 2 << 20, 10),
+    "ulimit -n": (resource.RLIMIT_NOFILE, 256, 0),
+    "ulimit -s": (resource.RLIMIT_STACK, 1 << 10, 10),
+    "ulimit -v": (resource.RLIMIT_AS, 2 << 20, 10),
+}
+OWN = 0o700  # rights that a umask may not take from what a command makes, and reads again
 PLACES = ("HOME", "PWD", "TMPDIR", "XDG_CACHE_HOME")
 # The panel of each group of entry points, by which packages bring commands; seldom needed ones are hidden.
 BROUGHT = {"lab.commands": "Run and look", "lab.commands.teach": "Teach", "lab.commands.seldom": None}
@@ -44,8 +51,12 @@ def _require_sound(words: list[str]) -> None:
             raise field_error(where, name, value, "UTF-8 text") from None
     if (threads := os.environ.get(THREADS)) == "0":
         raise field_error("environment", THREADS, threads, "1 or more, or not set")
-    if 0 <= (most_bytes := resource.getrlimit(resource.RLIMIT_AS)[0]) < LEAST_BYTES:
-        raise field_error("environment", "ulimit -v", most_bytes >> 10, f"{LEAST_BYTES >> 10} or more, or unlimited")
+    for name, (limit, least, unit_bits) in LEAST.items():
+        if 0 <= (most := resource.getrlimit(limit)[0] >> unit_bits) < least:
+            raise field_error("environment", name, most, f"{least} or more, or unlimited")
+    os.umask(mask := os.umask(OWN))
+    if mask & OWN:
+        raise field_error("environment", "umask", f"{mask:03o}", "one that leaves your own rights, such as 022 or 077")
 
 
 class Grouped(TyperGroup):

@@ -3,7 +3,6 @@
 
 import io
 import json
-import resource
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import deepcopy
@@ -20,7 +19,7 @@ from lab.node.net import netns, sysctl
 from lab.node.system import small_file, tools
 from lab.node.system.tools import NodeError
 from lab.tables.node_json import on_trace_clock, read_node
-from tests.brief import error_of
+from tests.brief import error_of, few_bytes_per_file
 from tests.hostile.draft import LEFT, PLANNED
 
 BEGUN_NS = LEFT["node.json"]["clocks"]["monotonic_ns"]
@@ -126,13 +125,8 @@ def test_a_file_is_made_whole_once(tmp_path: Path) -> None:
 
 
 def test_a_file_that_takes_a_part_is_refused(tmp_path: Path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4, before[1]))
-    try:
-        with pytest.raises(OSError, match="No space left on device"):
-            small_file.make(tmp_path / "file", "a text")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with few_bytes_per_file(4), pytest.raises(OSError, match="No space left on device"):
+        small_file.make(tmp_path / "file", "a text")
 
 
 def test_a_tool_is_found_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from lab_vm import machine
 from typer.testing import CliRunner
 
 from lab.base import processes, sandbox
@@ -22,7 +23,7 @@ from lab.commands.cli import app
 from lab.runs.run_folder import lab_version, new_folder
 from lab.tables.stored_trial import FORMAT
 from tests.brief import error_of, folder_at, put
-from tests.command import ENOUGH_S, lab, press_ctrl_c, refused, scenario_file, status_of, wait_for
+from tests.command import ENOUGH_S, ENV, lab, press_ctrl_c, refused, scenario_file, status_of, wait_for
 from tests.hostile.readers import READERS
 from tests.stored_run import sign, store_run
 from tests.whole.test_hostile import in_a_process
@@ -78,6 +79,18 @@ def test_doctor_names_what_is_missing_what_mends_it_and_the_mode(tmp_path: Path,
     assert "sandbox none, since bwrap: not installed" in line
 
 
+def test_without_setpriv_the_commit_is_known_and_without_git_it_is_not(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = commit()
+    (tools / "env").symlink_to(ENV)
+    (tools / "setpriv").unlink()
+    monkeypatch.setenv("PATH", str(tools))
+    assert commit() == expected
+    (tools / "git").unlink()
+    assert commit() is None
+
+
 def test_the_commit_is_that_of_the_checkout_also_below_a_hook_of_another_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,10 +118,12 @@ def test_a_tool_that_does_not_end_holds_up_no_command(
     monkeypatch.setattr(processes, "TOOL_BYTES", 1000)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("PID", str(tmp_path / "pid"))
-    for name in ("git", "bwrap"):
-        (tools / name).unlink()
+    monkeypatch.setattr(machine, "FOLDER", put(tmp_path / "machines" / "lab" / "libvirt" / "id", "1").parents[3])
+    for name in ("git", "bwrap", "vagrant"):
+        (tools / name).unlink(missing_ok=True)
         put(tools / name, f"#!/bin/sh\n{does}\n").chmod(0o755)
     assert error_of(commit) == f"git: must end by itself: {why.format('git')}"
+    assert error_of(machine.ssh_config) == f"vagrant: must end by itself: {why.format('vagrant')}"
     assert sandbox.why_not() == reported.format("bwrap")
     if (tmp_path / "pid").exists():
         started = Path("/proc", (tmp_path / "pid").read_text().strip())

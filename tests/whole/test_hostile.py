@@ -178,14 +178,25 @@ def test_a_variable_of_python_or_a_library_ends_no_command_in_many_lines(tmp_pat
 @pytest.mark.parametrize(
     ("before", "line"),
     [
+        ("ulimit -n 20", "environment: ulimit -n=20: must be 256 or more, or unlimited\n"),
+        ("ulimit -s 512", "environment: ulimit -s=512: must be 1024 or more, or unlimited\n"),
         ("ulimit -v 500000", "environment: ulimit -v=500000: must be 2097152 or more, or unlimited\n"),
+        ("umask 777", "environment: umask=777: must be one that leaves your own rights, such as 022 or 077\n"),
         ("exec 2>&-", ""),  # and not among the answers
     ],
 )
-def test_a_shell_that_bounds_memory_or_closes_a_stream_gets_a_line_or_none(before: str, line: str) -> None:
-    words = ["sh", "-c", f'{before}; exec "$@"', "sh", sys.executable, "-m", "lab", "report", "/nothing"]
+def test_a_shell_that_leaves_a_command_too_little_gets_a_line_or_none(before: str, line: str) -> None:
+    words = ["bash", "-c", f'{before}; exec "$@"', "bash", sys.executable, "-m", "lab", "report", "/nothing"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
+@pytest.mark.parametrize("command", ["--version", "--help", "list"])
+def test_where_standard_output_is_full_one_line_names_it(command: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "lab", command]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])

@@ -19,9 +19,14 @@ File = tuple[int, int]  # its device and inode
 
 def limits(file_bytes: int) -> list[str]:
     """Return the command that bounds what each process of another command may take: it cannot be raised again."""
-    files, cores = (resource.getrlimit(each)[1] for each in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE))
-    most = MOST_OPEN_FILES if files == resource.RLIM_INFINITY else min(files, MOST_OPEN_FILES)
-    return ["prlimit", f"--fsize={file_bytes}", f"--nofile={most}", f"--core={NO_CORE if cores else 0}"]
+    most = {"fsize": file_bytes, "nofile": MOST_OPEN_FILES, "core": NO_CORE}
+    return ["prlimit", *(f"--{name}={_at_most(name, wanted)}" for name, wanted in most.items())]
+
+
+def _at_most(name: str, wanted: int) -> int:
+    """Return what a command shall have of a limit, or all that this process may give."""
+    hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
 
 
 def processes_of(pid: int) -> list[int]:

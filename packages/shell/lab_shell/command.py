@@ -76,9 +76,17 @@ def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
             raise UserError(str(error)) from None
         finally:
             if request.keep and (folder / FILES).is_dir():  # also where a line was refused, or Ctrl-C ended them
-                copy_folder(folder / FILES, request.keep)
-                shutil.copy(place / SESSION, request.keep / SESSION)
+                keep(folder / FILES, place / SESSION, request.keep)
     return session.status
+
+
+def keep(files: Path, session: Path, kept: Path) -> None:
+    """Copy what was written, and the session, to a folder that is whole or not there."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(kept.parent) as draft:
+        copy_folder(files, draft / kept.name)
+        shutil.copy(session, draft / kept.name)
+        (draft / kept.name).rename(kept)
 
 
 def _of_a_prompt(plan: Plan, real_time: bool) -> Plan:

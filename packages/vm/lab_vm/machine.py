@@ -21,6 +21,8 @@ from lab.backends.guest_code import package_of, sources
 from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.base.plain_file import write_whole
+from lab.base.processes import ended, run_tool
 from lab.node.plan import Plan
 from lab_vm.host import attended
 from lab_vm.real_time import RealTime, patience_s, require_records
@@ -35,18 +37,13 @@ def is_up() -> bool:
 
 
 def ssh_config() -> Path | None:
-    """Return a configuration with which ssh reaches the VM, or None if it is not up."""
+    """Return a configuration with which ssh reaches the VM, or None if it is not up; UserError if Vagrant hangs."""
     created = any(FOLDER.glob(f"machines/{NAME}/*/id"))
     if not created or not shutil.which("vagrant"):
         return None
-    quiet = os.environ | {"VAGRANT_CHECKPOINT_DISABLE": "1"}  # it looks for updates otherwise
-    command = ["vagrant", "ssh-config", NAME]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.REPO, env=quiet)
-    if done.returncode:
-        return None
-    file = FOLDER / "ssh-config"
-    file.write_text(done.stdout)
-    return file
+    of_vagrant = {"VAGRANT_CHECKPOINT_DISABLE": "1", "VAGRANT_CWD": str(paths.REPO)}  # it looks for updates otherwise
+    done = ended(run_tool("vagrant", "ssh-config", NAME, environment=os.environ | of_vagrant))
+    return None if done.returncode else write_whole(FOLDER / "ssh-config", done.stdout)
 
 
 PLACE = "/var/tmp"

@@ -58,17 +58,17 @@ class Running:
 
     def leftovers(self) -> Iterator[str]:
         """Remove what killed trials left on this machine, if any ran here, or in a VM that is up; yield each name."""
-        if self.kind == "host":
-            backend: RealBackend | None = Host("netns") if STATE.is_dir() else None
-        else:
-            config = machine.ssh_config()
-            backend = Machine("netns", machine.NAME, config) if config else None
-        if backend:
-            try:
+        backend: RealBackend | None = None
+        try:
+            if self.kind == "host":
+                backend = Host("netns") if STATE.is_dir() else None
+            elif config := machine.ssh_config():
+                backend = Machine("netns", machine.NAME, config)
+            if backend:
                 with alone(backend):
                     yield from backend.call("lab_vm.node.host", "--clean").splitlines()
-            except UserError as error:
-                yield f"nothing: {error}"
+        except UserError as error:
+            yield f"nothing: {error}"
 
 
 HOST = Running("host", ("netns", "containerlab", "mininet", "pair"))

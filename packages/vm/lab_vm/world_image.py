@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The virtual kernel's world as a container image, so that containerlab's nodes have the same versions of tools."""
 
-import subprocess
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import ensured
+from lab.base.processes import run_tool
 from lab.images import image
 
 NAME = "search-lab/world:1"
@@ -45,7 +45,4 @@ def load(packed: Packed) -> None:
 
 def docker_answers() -> bool:
     """Return whether a Docker daemon runs here."""
-    try:
-        return subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
+    return run_tool("docker", "info").returncode == 0

@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lab_shell.command import keep
 
+from lab.base.errors import UserError
 from lab.base.paths import REPO
+from tests.brief import few_bytes_per_file, put
 from tests.command import ENOUGH_S, ENV, Done, refused, running_on, wait_for
 
 COMMAND = [ENV, "--default-signal=HUP,INT", sys.executable, "-m", "lab", "shell", "--profile"]
@@ -154,6 +157,15 @@ def test_what_commands_write_is_kept_on_request_only(tmp_path: Path) -> None:
     assert (tmp_path / "kept/ping.pcapng").stat().st_size > 0
     assert refused(shell("client echo on\nrouter ip link\n", "--keep", str(tmp_path / "until"))).startswith("standard")
     assert (tmp_path / "until/session.txt").read_text() == "lab> client echo on\non\n"
+
+
+def test_a_folder_that_is_kept_is_whole_or_not_there(tmp_path: Path) -> None:
+    session = put(tmp_path / "session.txt", "lab> true\n")
+    put(tmp_path / "files" / "first", "1")
+    put(tmp_path / "files" / "second", "much")
+    with few_bytes_per_file(2), pytest.raises(UserError, match="File too large"):
+        keep(tmp_path / "files", session, tmp_path / "kept")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["files", "session.txt"]
 
 
 class Terminal:
