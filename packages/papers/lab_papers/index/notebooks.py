@@ -130,7 +130,6 @@ def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
             "-m",
             module,
             str(notebook),
-            str(notebook),
             str(sockets),
             json.dumps(given),
         ]

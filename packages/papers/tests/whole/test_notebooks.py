@@ -107,7 +107,7 @@ def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_re
     notebook = tmp_path / "notebook.ipynb"
     jupytext.write(jupytext.read(REPO / "analysis" / "01-geo-exit.py"), notebook)
     with TemporaryDirectory() as sockets:
-        execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
+        execute(notebook, Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
     report = write_report(run, ("png", "pdf"))
     for file in [path for path in report if path.name == "summary.csv" or path.parent.name == "figures"]:
         assert (out / file.name).read_bytes() == file.read_bytes(), file.name

@@ -40,7 +40,7 @@ APART = "# %% [markdown]\n# # This one hands nothing over\n# %%\nraise SystemExi
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("results").resolve()
+    return tmp_path_factory.mktemp("results{of a}").resolve()
 
 
 @pytest.fixture(scope="module")
