@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from lab import __version__
+from lab.base import paths
 from lab.base.commit import commit
 from lab.base.entry_points import loaded
 from lab.base.errors import COMMAND_LINE, UserError, field_error
@@ -49,6 +50,8 @@ def _require_sound(words: list[str]) -> None:
             value.encode()
         except UnicodeEncodeError:
             raise field_error(where, name, value, "UTF-8 text") from None
+    if os.pathsep in str(paths.REPO):
+        raise UserError(f"{paths.REPO}: must be below folders without '{os.pathsep}': Python takes it for two paths")
     if (threads := os.environ.get(THREADS)) == "0":
         raise field_error("environment", THREADS, threads, "1 or more, or not set")
     for name, (limit, least, unit_bits) in LEAST.items():

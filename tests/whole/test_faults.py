@@ -15,7 +15,7 @@ import pytest
 from lab_vm import machine
 from typer.testing import CliRunner
 
-from lab.base import processes, sandbox
+from lab.base import paths, processes, sandbox
 from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.paths import REPO
@@ -89,6 +89,12 @@ def test_without_setpriv_the_commit_is_known_and_without_git_it_is_not(
     assert commit() == expected
     (tools / "git").unlink()
     assert commit() is None
+
+
+def test_a_checkout_below_a_folder_with_a_colon_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "REPO", Path("/a:b"))
+    line = "/a:b: must be below folders without ':': Python takes it for two paths"
+    assert str(CliRunner().invoke(app, ["list"]).exception) == line
 
 
 def test_the_commit_is_that_of_the_checkout_also_below_a_hook_of_another_repository(
