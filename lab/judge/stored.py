@@ -4,6 +4,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from lab.base.errors import UserError
 from lab.judge.judged import Judged, each_judged
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
@@ -28,6 +29,13 @@ class Stored:
         """Judge runs, all by the same processes."""
         for run, found in zip(runs, each_judged(runs, keep), strict=True):
             yield cls(run.path.resolve().parent.name, run, found)
+
+    def require_whole(self) -> "Stored":
+        """Return it; UserError names the first damaged trial."""
+        if faults := list(dict.fromkeys(self.judged.faults)):  # one of a rule is of every trial
+            more = f"; trials damaged besides it: {len(faults) - 1}" if len(faults) > 1 else ""
+            raise UserError(f"{faults[0]}{more}")
+        return self
 
     @property
     def ccas(self) -> list[Stanza]:

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from lab.base.choice import suggested
-from lab.base.errors import UserError
 from lab.judge.copies import copied_text
 from lab.judge.provenance import provenance
 from lab.judge.registry import LASTING, TRUTH, label, rule_of
@@ -43,10 +42,7 @@ class Answer:
 
 def answer_of(run_dir: Path) -> Answer:
     """Judge every trial and aggregate; UserError names the first damaged trial."""
-    stored = Stored.of(Run(run_dir))
-    if faults := list(dict.fromkeys(stored.judged.faults)):  # one of a rule is of every trial
-        more = f"; trials damaged besides it: {len(faults) - 1}" if len(faults) > 1 else ""
-        raise UserError(f"{faults[0]}{more}")
+    stored = Stored.of(Run(run_dir)).require_whole()
     run, scenario = stored.run, stored.run.scenario
     rule = rule_of(scenario)
     summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in run.ccas])

@@ -41,10 +41,10 @@ class Sources:
 
     @cached_property
     def runs(self) -> list[Stored]:
-        """Return the runs that the user names; without a name, the fullest run of each link."""
+        """Return the runs that the user names; without a name, the fullest run of each link. Each is whole."""
         if self.names:
-            return [Stored.of(Run(require_run(name, "--run="))) for name in self.names]
-        return in_order(one_a_link(stored(paths.results())[0]))
+            return [Stored.of(Run(require_run(name, "--run="))).require_whole() for name in self.names]
+        return [run.require_whole() for run in in_order(one_a_link(stored(paths.results())[0]))]
 
     def one(self) -> Stored:
         """Return the only run."""
@@ -135,7 +135,7 @@ def _require_one(table: pl.DataFrame, file: Path) -> None:
 
 def _downloads(figure: PageFigure, sources: Sources) -> Found:
     name, *recordings = sources.names or [SCENARIO]
-    run = Run(require_run(name, "--run="))
+    run = Stored.of(Run(require_run(name, "--run="))).require_whole().run
     drawing = figure.draw(compare_recorded(run.path, recordings or fetched()))
     yield figure.name, drawing, provenance(run.meta["profile"])
 

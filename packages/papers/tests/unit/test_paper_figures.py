@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `lab figure` gives each kind of figure to draw, how it names the files, and whose sources it states."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from lab.figures.style import Drawing
 from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
 from lab.judge.rules import truth
+from lab.report.answer import answer_of
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
@@ -105,6 +107,14 @@ def test_a_figure_of_one_run_is_refused_for_none_and_for_two() -> None:
         assert "must be one run for this figure" in error_of(Drawn(Given.RUN).of, *names)
     with pytest.raises(UserError, match="--run=nothing: must be the folder of a sweep, such as results/sweeps/geo/"):
         Drawn(Given.SWEEP).of()
+
+
+def test_a_figure_of_a_run_with_a_damaged_trial_is_refused_as_its_report_is(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=SENDERS)
+    os.truncate(run / "trials" / "cubic-001" / "acks.parquet", 100)
+    line = error_of(Drawn(Given.TRIAL).of, str(run))
+    assert "cubic-001/acks.parquet: sha256=" in line
+    assert error_of(answer_of, run) == line
 
 
 def test_a_figure_of_runs_has_the_named_ones_in_their_order_else_the_fullest_of_each_link(results: Path) -> None:
