@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from lab.base.errors import UserError, one_line
@@ -11,12 +12,12 @@ from lab_try.module.source import OwnSource
 
 MOST_LINES = 40
 COMPILER = re.compile(
-    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|[Ee]rror|[Ww]arning): (?P<text>.*)$"
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>(?:[Ff]atal )?[Ee]rror|[Ww]arning): (?P<text>.*)$"
 )  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
 RULES = re.compile(
     r"^(?:make(?:\[\d+\])?: \*\*\* (?!\[|Deleting )|(?:cc1|gcc): (?:[a-z ]+ )?error: "
-    r"|(?=virtual memory exhausted|cc1: out of memory))(?P<text>.*?)\.?(?:  Stop\.)?$"
+    r"|(?=virtual memory exhausted|(?:as|cc1|ld): out of memory))(?P<text>.*?)\.?(?:  Stop\.)?$"
 )
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?:\*\*\* |(?=multiple def))(?P<text>.*?)\.?(?:  Stop\.)?$")
 EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
@@ -84,8 +85,13 @@ def _source_line(each: Diagnostic, source: OwnSource) -> str:
     path = Path(each.file)
     if not path.is_relative_to(source.folder):
         return ""
-    lines = source.files.get(str(path.relative_to(source.folder)), b"").decode(errors="replace").split("\n")
+    lines = _lines(source.files.get(str(path.relative_to(source.folder)), b""))
     return lines[each.line_number - 1] if 0 < each.line_number <= len(lines) else ""
+
+
+@cache
+def _lines(content: bytes) -> list[str]:
+    return content.decode(errors="replace").split("\n")
 
 
 def _expanded(each: Diagnostic, note: re.Match[str], place: str, folder: Path) -> Diagnostic:

@@ -3,6 +3,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,11 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
             "virtual memory exhausted: Cannot allocate memory\nmake[2]: *** [Makefile.build:234: my_cc.o] Error 1\n",
             "/home/me/my_cc.c: error: virtual memory exhausted: Cannot allocate memory",
         ),
+        (
+            "as: out of memory allocating 460 bytes\nmake: *** [x] Error 1\n",
+            "/home/me/my_cc.c: error: as: out of memory",
+        ),
+        ("/tmp/own/my_cc.c:7: Fatal error: macros nested\n", "/home/me/my_cc.c:7: error: macros nested"),
         (f"ld: /tmp/own/b.o: in function `foo':\n/tmp/own/b.c:3: {FIRST}\n", "/home/me/b.c:3: error: multiple def"),
         (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
         (
@@ -202,6 +208,19 @@ make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
 def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:
     (found,) = read_diagnostics(output, "/tmp/own", SOURCE)
     assert found.line.startswith(beginning)
+
+
+def test_a_source_is_cut_into_lines_once_however_many_complaints_it_has() -> None:
+    class Counted(bytes):
+        def decode(self, *how: str, **named: str) -> str:
+            counted.append(self)
+            return super().decode(*how, **named)
+
+    counted: list[bytes] = []
+    source = replace(SOURCE, files={"my_cc.c": Counted(b"a line\n" * 1000)})
+    output = "".join(f"/tmp/own/my_cc.c:{number}:1: error: unknown\n" for number in range(1, 1000))
+    assert len(read_diagnostics(output, "/tmp/own", source)) == 999
+    assert len(counted) == 1
 
 
 def test_a_complaint_without_end_is_a_line_of_bounded_length() -> None:
