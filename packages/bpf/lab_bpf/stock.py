@@ -18,6 +18,7 @@ from typing import BinaryIO
 from lab.base import paths
 from lab.base.cache import ensured
 from lab.base.errors import UserError
+from lab.base.processes import ENDING_WITH_THIS
 from lab.base.scratch import scratch_folder
 from lab.images import image
 
@@ -33,7 +34,6 @@ LEFT_OUT = (
 )
 ARCHIVE = "root.cpio"
 JOB, RESULTS = "job", "results"
-DYING = ("setpriv", "--pdeathsig", "KILL", "--")  # with the command that started it
 MEMORY_MB, LIMIT_S = 1024, 1500  # a busy machine takes long
 # Software emulation: KVM may be there and yet not boot.
 MACHINE = ("-accel", "tcg", "-cpu", "max", "-smp", "1", "-display", "none", "-no-reboot", "-nodefaults")
@@ -98,7 +98,7 @@ def run_stock(files: Mapping[str, Path], *jobs: tuple[str, ...]) -> dict[str, by
             write_archive(stream, _job(files, jobs))
         options = ["-m", str(MEMORY_MB), "-kernel", str(kernel), "-initrd", str(initrd)]
         lines = ["-serial", f"file:{scratch / 'console'}", "-serial", f"file:{back}"]
-        argv = [*DYING, QEMU, *MACHINE, *options, "-append", "console=ttyS0 panic=-1", *lines]
+        argv = [*ENDING_WITH_THIS, QEMU, *MACHINE, *options, "-append", "console=ttyS0 panic=-1", *lines]
         try:
             subprocess.run(argv, check=True, timeout=LIMIT_S, capture_output=True, text=True)
         except subprocess.TimeoutExpired:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.base.console import PlainConsole
+from lab.base.processes import run_tool
 
 app = typer.Typer(no_args_is_help=True, help="The VM's box, made from Debian packages alone.")
 console = PlainConsole()
@@ -90,7 +91,7 @@ def build_image() -> None:
 
     packed = world_image.ensure()
     console.print(f"image   {packed.file}", soft_wrap=True, markup=False)
-    if world_image.docker_answers():
+    if run_tool("docker", "info").returncode == 0:
         world_image.load(packed)
         console.print(f"loaded  {world_image.NAME}", markup=False)
     else:

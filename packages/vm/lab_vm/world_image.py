@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import ensured
-from lab.base.processes import run_tool
 from lab.images import image
 
 NAME = "search-lab/world:1"
@@ -41,8 +40,3 @@ def load(packed: Packed) -> None:
     """Load the image into this machine's Docker."""
     change = ["--change", f"LABEL digest={packed.digest}", "--change", 'CMD ["sleep", "infinity"]']
     image.run_logged(["docker", "import", *change, str(packed.file), NAME], None, packed.file.parent / "import.log")
-
-
-def docker_answers() -> bool:
-    """Return whether a Docker daemon runs here."""
-    return run_tool("docker", "info").returncode == 0
