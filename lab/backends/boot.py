@@ -107,7 +107,7 @@ def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: P
     limits = together([_limits(plan) for plan in plans.values()])
     several: SeveralPlans = {"several": [each.name for each in plans]}
     options = _options(first["seed"], limits.memory_mb)
-    calls = enter.TRAPPING if kernel.traps else enter.KERNEL  # here, no code is a user's
+    calls = enter.TRAPPING if kernel.traps else enter.KERNEL  # here, no module or program is a user's
     work = Work(several, options, limits, folder, parts=[*plans], calls=calls)
     done = _boot(work, kernel, world)
     if done.returncode:

@@ -75,7 +75,7 @@ def kernel(pid: int | None = None) -> list[Rule]:
 
 
 def trapping_kernel(pid: int | None = None) -> list[Rule]:
-    """Return what a virtual kernel may call that traps its programs by filters of its own (seccomp=on, Linux 7).
+    """Return what a virtual kernel may call that traps its programs by filters of its own (seccomp=auto, Linux 7).
 
     It sends them its memory over a socket, and shares pages with them, which nothing counts: none with code of a user.
     """

@@ -29,7 +29,6 @@ PRELOAD = HERE / "fewer_wakeups.c"
 PROFILED = "KCFLAGS=-fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-coverage-mismatch"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
-TRAPPING = "linux-source-7"  # Debian's own: not a tarball of somebody
 DEFAULT = Recipe()
 Progress = Callable[[int], None]  # receives the number of finished compiler steps
 RELEASE = "obj/include/config/kernel.release"
@@ -47,7 +46,7 @@ class Kernel:
     replay_library: Path  # the SEARCH core for user space
     preload: Path
     described: dict[str, str]
-    traps: bool = False  # the calls of its programs by filters of its own, which Linux 7 can
+    traps: bool = False  # the calls of its programs by filters of its own
 
     @property
     def folders(self) -> tuple[Path, Path]:
@@ -62,7 +61,7 @@ def find(recipe: Recipe = DEFAULT) -> Kernel | None:
     if not builder or not source:
         return None
     kernel, modules = _folders(builder, recipe, source)
-    return _described(kernel, modules) if finished(kernel) and finished(modules) else None
+    return _described(kernel, modules, recipe) if finished(kernel) and finished(modules) else None
 
 
 def pinned() -> tuple[Path, Path]:
@@ -84,7 +83,7 @@ def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -
         if draft:
             compile_ = Compile(builder.root, draft, lambda steps: progress(KERNEL_STEPS + steps), PLACE, kernel)
             _build_modules(compile_, kernel)
-    return _described(kernel, modules)
+    return _described(kernel, modules, recipe)
 
 
 def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path, Path]:
@@ -175,7 +174,7 @@ def make_modules(compile_: Compile, *words: str) -> None:
         compile_.run(*argv, words=f"modules of {folder.name}")
 
 
-def _described(kernel: Path, modules: Path) -> Kernel:
+def _described(kernel: Path, modules: Path, recipe: Recipe) -> Kernel:
     for folder in (kernel, modules):
         use(folder)
     built = json.loads((kernel / "built.json").read_text())
@@ -186,7 +185,7 @@ def _described(kernel: Path, modules: Path) -> Kernel:
         modules / "libsearch_replay.so",
         modules / "fewer_wakeups.so",
         described,
-        built["source"].startswith(TRAPPING),
+        recipe.traps,
     )
 
 

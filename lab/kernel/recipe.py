@@ -64,6 +64,11 @@ class Recipe:
         return [patch for folder in folders for patch in sorted(folder.glob("*.patch"))]
 
     @property
+    def traps(self) -> bool:
+        """Return whether its programs' calls may be trapped by filters: a tarball may hold a stranger's kernel."""
+        return VERSIONS[self.version].traps and not self.tarball
+
+    @property
     def profile(self) -> list[Path]:
         """Return how often trials ran each branch, as bench/profile_kernel.py packs it, where it is known."""
         file = HERE / f"{self.version}.profile.tar.xz"

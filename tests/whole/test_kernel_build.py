@@ -197,6 +197,13 @@ def test_a_version_has_a_pinned_source_and_its_configurations(version: str) -> N
     assert all(fragment.is_file() for fragment in Recipe(version).fragments)
 
 
+def test_debians_linux_7_alone_traps_its_programs_calls_and_no_tarball_of_its_name(tmp_path: Path) -> None:
+    tarball(tmp_path, {"Makefile": ""})
+    own = (tmp_path / "linux.tar").rename(tmp_path / "linux-source-7.3.tar")
+    assert [name for name in VERSIONS if Recipe(name).traps] == ["7.2", "7.3"]
+    assert not Recipe("7.3", own).traps
+
+
 def test_the_default_kernel_alone_is_laid_out_by_a_profile(tmp_path: Path) -> None:
     (profile,) = Recipe().profile
     with tarfile.open(profile) as packed:
