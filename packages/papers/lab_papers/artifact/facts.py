@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a reviewer needs of each claim: the command, what it costs, and the verdict that the stored runs gave."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -10,12 +10,12 @@ import polars as pl
 
 from lab.schema.scenario import load_scenario
 from lab.tables.records import ClaimRecord, ToleranceRecord
+from lab.tables.stored_run import Run
 from lab_papers.evaluation.claims.estimate import IN_POINTS
 from lab_papers.evaluation.claims.numbered import Claim, numbered
-from lab_papers.evaluation.claims.rows import NOT_RUN as NOT_RUN_YET
 from lab_papers.evaluation.claims.rows import published_in
 from lab_papers.evaluation.claims.verdict import COUNTED, tolerance_of
-from lab_papers.fullest import LATEST, fullest_run
+from lab_papers.fullest import fullest_runs
 
 HUMAN_MIN = 2  # to type a command and to read what it prints; an allowance, not measured
 NOT_RUN = "not run"
@@ -45,30 +45,36 @@ class Line:
 
 def lines(results: Path, claims: pl.DataFrame) -> list[Line]:
     """Return all claims with their costs and verdicts; `claims` is the table of `lab evaluate`."""
-    every = numbered()
+    every, runs = numbered(), runs_of(results)
     return [
         Line(
             claim,
             f"make reproduce CLAIM={claim.name}",
             _tolerance(claim),
-            _verdict(claims.filter(scenario=claim.scenario, document=claim.document, place=claim.place)),
-            cost(results, claim.scenarios),
-            cost(results, [name for one in every if one.scenario == claim.scenario for name in one.scenarios]),
+            _verdict(claims.filter(scenario=claim.scenario, document=claim.document, place=claim.place))
+            if claim.scenario in runs
+            else NOT_RUN,
+            cost(runs, claim.scenarios),
+            cost(runs, [name for one in every if one.scenario == claim.scenario for name in one.scenarios]),
         )
         for claim in every
     ]
 
 
-def cost(results: Path, scenarios: Iterable[str]) -> Cost:
-    """Return wall time and size of the runs that stand for some scenarios, and the machines that ran them."""
-    latest = [results / name / LATEST for name in dict.fromkeys(scenarios)]
-    if not all((each / "run.json").is_file() for each in latest):
+def runs_of(results: Path) -> dict[str, Run]:
+    """Return the run that stands for each scenario, by its name."""
+    return {latest.parent.name: run for latest, run in fullest_runs(results)[0].items()}
+
+
+def cost(runs: Mapping[str, Run], scenarios: Iterable[str]) -> Cost:
+    """Return wall time and size of the runs of some scenarios, and the machines that ran them."""
+    names = dict.fromkeys(scenarios)
+    if not all(name in runs for name in names):
         return Cost(None, None, ())
-    runs = [fullest_run(each) for each in latest]
-    metas = [run.meta for run in runs]
+    metas = [runs[name].meta for name in names]
     whole = all(meta["complete"] and "wall_s" in meta for meta in metas)
     minutes = sum(meta["wall_s"] for meta in metas) / 60 if whole else None
-    size = sum(file.stat().st_size for run in runs for file in run.path.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for name in names for file in runs[name].path.rglob("*") if file.is_file())
     machines = (f"{meta['host']['processor']}, {meta['host']['cores']} cores" for meta in metas)
     return Cost(minutes, size / 1e6, tuple(dict.fromkeys(machines)))
 
@@ -86,6 +92,4 @@ def _tolerance(claim: Claim) -> str:
 
 def _verdict(rows: pl.DataFrame) -> str:
     counts = dict(rows["verdict"].value_counts().iter_rows())
-    if rows.filter(why=NOT_RUN_YET).height == rows.height:
-        return NOT_RUN
     return ", ".join(f"{counts[name]} {words}" for name, words in COUNTED.items() if name in counts)

@@ -72,7 +72,7 @@ def stored(results: Path, name: str, wall_s: float | None, complete: bool = True
 def test_costs_are_those_of_all_runs_that_a_claim_needs(tmp_path: Path) -> None:
     runs = [stored(tmp_path, "one", 60.0), stored(tmp_path, "two", 120.0)]
     size = sum(file.stat().st_size for run in runs for file in run.rglob("*") if file.is_file())
-    found = facts.cost(tmp_path, ["one", "two", "one"])
+    found = facts.cost(facts.runs_of(tmp_path), ["one", "two", "one"])
     assert found.compute_min == 3.0
     assert found.megabytes == pytest.approx(size / 1e6)
     assert found.machines == ("A processor, 2 cores",)
@@ -81,13 +81,13 @@ def test_costs_are_those_of_all_runs_that_a_claim_needs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("wall_s", "complete"), [(None, True), (60.0, False)])
 def test_a_run_without_its_time_or_its_end_has_no_minutes(wall_s: float | None, complete: bool, tmp_path: Path) -> None:
     stored(tmp_path, "one", wall_s, complete)
-    assert facts.cost(tmp_path, ["one"]).compute_min is None
+    assert facts.cost(facts.runs_of(tmp_path), ["one"]).compute_min is None
 
 
 def test_the_minutes_of_a_claim_need_the_end_of_each_of_its_runs(tmp_path: Path) -> None:
     stored(tmp_path, "one", 60.0)
     stored(tmp_path, "two", 60.0, False)
-    assert facts.cost(tmp_path, ["one", "two"]).compute_min is None
+    assert facts.cost(facts.runs_of(tmp_path), ["one", "two"]).compute_min is None
 
 
 def test_a_claim_without_its_run_has_no_cost_and_no_verdict(tmp_path: Path) -> None:
@@ -102,14 +102,16 @@ def claims_table(verdicts: list[str]) -> pl.DataFrame:
 
 
 def test_the_verdict_counts_the_values_of_the_claim(tmp_path: Path) -> None:
+    stored(tmp_path, numbered()[0].scenario, 60.0)
     line = facts.lines(tmp_path, claims_table([AGREES, UNJUDGED, AGREES]))[0]
     assert line.verdict == "2 agree, 1 cannot be judged here"
 
 
 def test_a_value_that_no_trial_had_was_run(tmp_path: Path) -> None:
     row = claims_table([UNJUDGED]).with_columns(ours=pl.lit(None, pl.Float64))
-    for why, verdict in (("it happened in no valid trial", "1 cannot be judged here"), ("not run yet", facts.NOT_RUN)):
-        assert facts.lines(tmp_path, row.with_columns(why=pl.lit(why)))[0].verdict == verdict
+    assert facts.lines(tmp_path, row)[0].verdict == facts.NOT_RUN
+    stored(tmp_path, numbered()[0].scenario, 60.0)
+    assert facts.lines(tmp_path, row)[0].verdict == "1 cannot be judged here"
 
 
 def test_a_bound_has_no_tolerance(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_the_costs_are_of_the_run_that_the_verdicts_are_of(tmp_path: Path) -> No
     (larger.parent / "latest").unlink()
     (larger.parent / "latest").symlink_to(smaller.name)
     rewrite(smaller / "run.json", json.loads((smaller / "run.json").read_text()) | {"wall_s": 1.0})
-    assert facts.cost(tmp_path, ["one"]).compute_min == 1.0
+    assert facts.cost(facts.runs_of(tmp_path), ["one"]).compute_min == 1.0
 
 
 @pytest.fixture
