@@ -20,6 +20,8 @@ from lab.report.table import Table, tables
 from lab.report.trust import InvalidTrial
 from lab.tables.stored_run import Run
 
+SAME = "the same"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -61,9 +63,6 @@ def answer_of(run_dir: Path) -> Answer:
         tuple(trust.invalid(run.trials)),
         missing,
     )
-
-
-SAME = "the same"
 
 
 def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> tuple[str, ...]:

@@ -70,9 +70,9 @@ def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:
         f"What leaving slow start costs each {unit}. Early: before the bottleneck's queue stayed filled, and with a "
         "window below the bandwidth-delay product (BDP). Limited: the application was the limit at the exit. "
         "Threshold: after the exit; a slow start after a pause goes that far. Costs are mean differences of trials "
-        f"with the same seed, with 95 % intervals: to {labels.get(REFERENCE, REFERENCE)}, per object, per {unit}, and "
-        f"per {unit} of trials with an early exit; and per {unit} to the best sender of each seed. A star: separated "
-        "from that reference (Holm's correction over all senders)."
+        f"with the same seed, with 95 % intervals of six or more: to {labels.get(REFERENCE, REFERENCE)}, per object, "
+        f"per {unit}, and per {unit} of trials with an early exit; and per {unit} to the best sender of each seed. A "
+        "star: separated from that reference (Holm's correction over all senders)."
     )
     unfinished = sum(cost.unfinished for cost in found)
     notes = (f"{unfinished} objects were not whole when their trial ended: they are in no time.",) if unfinished else ()

@@ -68,11 +68,11 @@ def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
             "cubic",  # 1 - 0.05 ** (1 / 3): 63.2 %
             f"{MINUS}100 points in each of 3 trials: the chance of another value is below 64 %",
         ),
-        ("throughput", pair(2.0, None, None), "search", "+2.0 Mb/s"),
-        ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s"),
+        ("throughput", pair(2.0, None, None, pairs=1), "search", "+2.0 Mb/s"),
+        ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s, large effect"),
         ("throughput", pair(0.0, 0.0, 0.0), "search", "no difference"),
         ("throughput", pair(0.0, -1.0, 1.0), "search", f"±0.0 Mb/s [{MINUS}1.0, +1.0], large effect"),
-        ("retransmits", pair(-1500.0, None, None), "search", f"{MINUS}1,500 packets"),
+        ("retransmits", pair(-1500.0, None, None), "search", f"{MINUS}1,500 packets, large effect"),
         ("throughput", pair(None, None, None), "search", ""),
     ],
 )

@@ -100,9 +100,9 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
         "link and measure: over all cells of this page more than one of 20 may be wrong by chance. A rank is from one "
         "more than the senders that are better and separated to those that are not worse and separated.",
-        f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone. The effect is the "
-        "share of trials in which the first is larger less the share in which it is smaller, in words (thresholds of "
-        "Romano and others, 2006). Invalid trials count nowhere.",
+        f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone, of six trials or "
+        "more. The effect is the share of trials in which the first is larger less the share in which it is smaller, "
+        "in words (thresholds of Romano and others, 2006). Invalid trials count nowhere.",
         *_other_ends(comparison),
     ]
 

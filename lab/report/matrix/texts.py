@@ -48,14 +48,16 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     unit = "points" if measure.unit == "%" else measure.unit
     digits = _digits(measure, found.difference)
     value = _signed(sign * scale * found.difference, digits)
+    effect = f", {effect_word(found.effect)} effect" if found.pairs > 1 else ""
+    bound = BOUND if pair.bound else ""
     if found.lo is None or found.hi is None:
-        return f"{value} {unit}{BOUND if pair.bound else ''}"
+        return f"{value} {unit}{effect}{bound}"
     if measure.binary and found.lo == found.hi:
         chance_pct = _at_most(_may_differ_pct(found.pairs), 0)
         return f"{value} {unit} in each of {found.pairs} trials: the chance of another value is below {chance_pct} %"
     bounds = sorted((sign * scale * found.lo, sign * scale * found.hi))
     interval = f"[{_signed(bounds[0], digits)}, {_signed(bounds[1], digits)}]"
-    return f"{value} {unit} {interval}, {effect_word(found.effect)} effect{BOUND if pair.bound else ''}"
+    return f"{value} {unit} {interval}{effect}{bound}"
 
 
 def apart_text(measure: Measure, pair: Pair) -> str:

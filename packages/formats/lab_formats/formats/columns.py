@@ -190,7 +190,7 @@ def _doubt(text: pl.Series, unit: str) -> str:
     """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may."""
     numbers = text.cast(pl.Float64, strict=False)
     least, most = smallest(numbers), largest(numbers)
-    if least is None or most is None:
+    if least is None or not most:  # none, or zeros alone
         return ""
     others = (other for other, (of, low, high) in DOUBTS.items() if unit == of and low <= least and most <= high)
     return "".join(f" (from {least:g} to {most:g}: perhaps [{other}])" for other in others)

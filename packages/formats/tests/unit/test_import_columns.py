@@ -313,6 +313,7 @@ def test_a_unit_that_is_assumed_is_stated(tmp_path: Path) -> None:
         ("rtt_ms", (40_000, 50_000), "x in ms (from 40000 to 50000: perhaps [us])"),
         ("rtt_ms", (0.9, 40), "x in ms."),
         ("loss_pct", (0, 0.02), "x in % (from 0 to 0.02: perhaps [share])"),
+        ("loss_pct", (0, 0), "x in %."),
         ("rate_down_mbps", (20_000, 30_000), "x in Mbit/s (from 20000 to 30000: perhaps [kbit/s])"),
         ("t_s", (45_000.5, 45_000.6), "x in s (from 45000.5 to 45000.6: perhaps [day])"),
     ],

@@ -75,7 +75,7 @@ def verdict(published: float, tolerance: float, ours: Estimate, bound: str | Non
     if ours.value is None:
         return UNJUDGED, "it happened in no valid trial"
     if ours.lo is None or ours.hi is None:
-        return UNJUDGED, f"of {trials_text(ours.trials)}: must be {FEWEST_VALUES} for an interval"
+        return UNJUDGED, f"of {trials_text(ours.trials)}: must be at least {FEWEST_VALUES} for an interval"
     agreeing = accepted(published, tolerance, bound)
     if not _reaches(agreeing, ours):
         return DIFFERS, None

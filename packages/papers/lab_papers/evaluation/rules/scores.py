@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The at-capacity rules against the truth: bias, spread, and how often they misjudge an exit.
+"""The at-capacity rules against the truth: bias, spread, and how often they misjudge an exit; shares by both truths.
 
 The truth is the bottleneck's own queue (lab.judge.rules.truth), moved by half the minimum RTT: the rules look from the
 client, which notices what the bottleneck does one one-way delay later.
