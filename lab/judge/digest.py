@@ -15,6 +15,7 @@ from lab.tables.stored_trial import Trial
 
 OBJECT_BYTES = 100_000  # the papers' step of object sizes
 OBJECTS = 200  # up to 20 MB
+AHEAD_S = 10.0  # how far beyond the download a recording goes on; where a link changes, a longer wait counts as this
 
 
 class Numbers(TypedDict):
@@ -60,9 +61,6 @@ def _download_s(packets: pl.DataFrame) -> list[float | None]:
     sizes = pl.Series([OBJECT_BYTES * n for n in range(1, OBJECTS + 1)], dtype=pl.Int64)
     first = acked["had_bytes"].search_sorted(sizes, "left")
     return [times[index] if index < len(times) else None for index in first]
-
-
-AHEAD_S = 10.0  # how far beyond the download a recording goes on; where a link changes, a longer wait counts as this
 
 
 def mean_wait_ms(trial: Trial) -> float | None:

@@ -37,6 +37,14 @@ TC_MODULES = ("sch_netem", "sch_tbf")  # of every kernel
 QDISC_MODULES = (*TC_MODULES, "sch_replay", "sch_delay_line")
 EVENTS = ("tcp:tcp_probe", "tcp:tcp_retransmit_skb", "tcp:tcp_cong_state_set", EXIT_EVENT)
 SEARCH_EVENT = "search:search_bin"
+FQ: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
+# Retransmissions pass TCP's own limit of what it queues locally (TSQ): a flow limit of 100 dropped a burst of them.
+PACED: Spec = FQ | {"flow_limit_pkts": 10_000}
+FQ_RATIOS = {
+    "net.ipv4.tcp_pacing_ss_ratio": "200",  # % of cwnd / srtt in slow start, and after it: the kernel's own, stated
+    "net.ipv4.tcp_pacing_ca_ratio": "120",
+}
+ECN = {"net.ipv4.tcp_ecn": "1"}  # requested and accepted, RFC 3168
 
 
 @dataclass(frozen=True)
@@ -180,16 +188,6 @@ def _events(ccas: list[Cca], last_port: int) -> dict[str, str]:
     of_servers = f"sport == {PORT}" if last_port == PORT else f"sport >= {PORT} && sport <= {last_port}"
     bins = [SEARCH_EVENT] if any(cca.reports_exit and cca.slow_start_exit == "search" for cca in ccas) else []
     return dict.fromkeys(EVENTS, of_servers) | {SAMPLE_EVENT: ""} | dict.fromkeys(bins, of_servers)
-
-
-FQ: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
-# Retransmissions pass TCP's own limit of what it queues locally (TSQ): a flow limit of 100 dropped a burst of them.
-PACED: Spec = FQ | {"flow_limit_pkts": 10_000}
-FQ_RATIOS = {
-    "net.ipv4.tcp_pacing_ss_ratio": "200",  # % of cwnd / srtt in slow start, and after it: the kernel's own, stated
-    "net.ipv4.tcp_pacing_ca_ratio": "120",
-}
-ECN = {"net.ipv4.tcp_ecn": "1"}  # requested and accepted, RFC 3168
 
 
 def pinned(scenario: Scenario, ccas: list[Cca]) -> Sysctls:

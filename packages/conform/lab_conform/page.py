@@ -33,6 +33,7 @@ STYLE = (
     "td+td{white-space:nowrap}"
     "@media(prefers-color-scheme:dark){.failed{background:#5a2c14}.passed{background:#123f30}}"
 )
+Rows = dict[str, dict[str, Verdict]]  # by case, then by sender
 
 
 class Finding(Strict):
@@ -111,9 +112,6 @@ def html(title: str, parts: list[str]) -> str:
         f"<title>{escape(title)}</title><style>{STYLE}{css()}</style>"
     )
     return "\n".join([head, *parts, "</html>"])
-
-
-Rows = dict[str, dict[str, Verdict]]  # by case, then by sender
 
 
 def write_page(folder: Path, found: list[Verdict]) -> None:

@@ -29,6 +29,9 @@ from lab_course.work import Work
 
 SOLUTION, ANSWER_KEY = "solution", "answer_key"
 Files = Callable[[Work], dict[str, str]]
+MISTAKES, EXPECTED, RESULTS = "mistakes", "expected.yml", "results.json"
+STUDENT, KEY = "mistake", 32 * b"k"
+FEW = 0.3  # of the points: what the starting point may get
 
 
 def handed_in(assignment: Assignment, folder: Path, student: str) -> Submission:
@@ -66,11 +69,6 @@ def show(file: str, files: Files) -> None:
     assignment = load_assignment(Path(file).resolve().parents[1])
     for name, text in files(_work(assignment, Bench.on(ensure_built(Recipe())), sys.argv[1])).items():
         print(f"# {name}\n{text}", end="")
-
-
-MISTAKES, EXPECTED, RESULTS = "mistakes", "expected.yml", "results.json"
-STUDENT, KEY = "mistake", 32 * b"k"
-FEW = 0.3  # of the points: what the starting point may get
 
 
 class Edit(Strict):

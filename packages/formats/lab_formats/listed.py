@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab traces formats` and `lab traces list`: the formats that the lab imports, and the recordings, as tables."""
+"""`lab traces formats`, `list` and `show`: the formats that the lab imports, and the recordings, as tables and text."""
 
 import inspect
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One download of a trial in numbers, by what was acknowledged to its sender: both downloads alike.
+"""Downloads of races in numbers, by what was acknowledged to their senders, and the table of all of them.
 
 Times count from the flow's own first data segment at its client, so that a late beginning costs nothing by itself.
 """

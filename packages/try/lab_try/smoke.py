@@ -51,6 +51,11 @@ HINTS = (
     ("virtual kernel: exit status 0", "something ended the kernel, as a power-off does"),
     ("is in use", "a flow still holds it: a hook kept a reference, or .owner is not THIS_MODULE"),
 )
+HERE = Path(__file__).parent
+MEASURED = [paths.LAB / "node" / "measure" / name for name in ("kmemleak.py", "splats.py")]
+FILE = "own/own.ko"
+MEMORY_MB, SANITIZED_MEMORY_MB = 256, 1024
+PROCESSOR_S, SANITIZED_PROCESSOR_S = 8, 15  # of a test that takes 1 and 4: a hook that does not return ends here
 
 
 @dataclass(frozen=True)
@@ -124,13 +129,6 @@ def _refusal(error: str) -> str:
     if kernel.endswith(OF_EVERY_MODULE):
         return tool
     return f"the kernel refuses it: {kernel}" if kernel not in ("", "silent") else error
-
-
-HERE = Path(__file__).parent
-MEASURED = [paths.LAB / "node" / "measure" / name for name in ("kmemleak.py", "splats.py")]
-FILE = "own/own.ko"
-MEMORY_MB, SANITIZED_MEMORY_MB = 256, 1024
-PROCESSOR_S, SANITIZED_PROCESSOR_S = 8, 15  # of a test that takes 1 and 4: a hook that does not return ends here
 
 
 class SmokeError(UserError):

@@ -29,6 +29,18 @@ from lab_vm.real_time import RealTime, patience_s, require_records
 
 NAME = "lab"
 FOLDER = paths.REPO / ".vagrant"
+PLACE = "/var/tmp"
+SSH_FAILED = 255
+TRANSFER_S = 300
+OPTIONS = {
+    "BatchMode": "yes",
+    "ConnectTimeout": "20",
+    "ServerAliveInterval": "10",
+    "ServerAliveCountMax": "6",
+    "ControlMaster": "auto",
+    "ControlPersist": "60",
+    "LogLevel": "ERROR",
+}
 
 
 def is_up() -> bool:
@@ -44,20 +56,6 @@ def ssh_config() -> Path | None:
     of_vagrant = {"VAGRANT_CHECKPOINT_DISABLE": "1", "VAGRANT_CWD": str(paths.REPO)}  # it looks for updates otherwise
     done = ended(run_tool("vagrant", "ssh-config", NAME, environment=os.environ | of_vagrant))
     return None if done.returncode else write_whole(FOLDER / "ssh-config", done.stdout)
-
-
-PLACE = "/var/tmp"
-SSH_FAILED = 255
-TRANSFER_S = 300
-OPTIONS = {
-    "BatchMode": "yes",
-    "ConnectTimeout": "20",
-    "ServerAliveInterval": "10",
-    "ServerAliveCountMax": "6",
-    "ControlMaster": "auto",
-    "ControlPersist": "60",
-    "LogLevel": "ERROR",
-}
 
 
 @dataclass(frozen=True)

@@ -122,9 +122,8 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
     if not len(full):
         return Buffer("at least", most, most, None, random_pct, *lost, hidden_bytes, below_pkts)
     every_pct = _share_pct(found.packets, queued >= 0)
-    everywhere = Buffer(
-        "at least", most, most, None, every_pct, *lost, hidden_bytes, below_pkts
-    )  # at random, or an AQM's
+    # lost at random, or by an AQM
+    everywhere = Buffer("at least", most, most, None, every_pct, *lost, hidden_bytes, below_pkts)
     by_chance = random_pct / 100 * (float((~at_low).sum()) + float(full.sum()))
     if float(full.sum()) <= by_chance + CHANCE_SDS * math.sqrt(by_chance):
         return everywhere

@@ -21,6 +21,15 @@ HOUR_S = 3600.0
 SET_BACK = "the clock was set back by an hour, as summer time ends: give its times in UTC or with their offset"
 HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
 Seconds = NDArray[np.float64]
+SECONDS = r"([0-5]\d(?:[.,]\d+)?)"
+PATTERNS = {
+    "hh:mm:ss": rf"^(\d{{1,4}}):([0-5]\d):{SECONDS}$",
+    "hh:mm": r"^(\d{1,4}):([0-5]\d)$",
+    "mm:ss": rf"^(\d{{1,5}}):{SECONDS}$",
+}
+WEIGHTS_S = {"hh:mm:ss": (3600, 60, 1), "hh:mm": (3600, 60), "mm:ss": (60, 1)}
+DATED = re.compile(r"%[-_0]?[YyCGgmbBhdejaAuwUWVDFxcsf+v]")
+DAY_S = 86_400
 
 
 def counted(table: Table, name: str, unit: str = "s") -> Seconds:
@@ -186,17 +195,6 @@ def named_step(name: str, t_s: Seconds) -> list[str]:
     if told_s <= 0 or abs(step_s - told_s) <= 0.2 * told_s:
         return []
     return [f"The name gives {match[0]}; the clock gives {step_s:.3g} s between rows (median), and is used."]
-
-
-SECONDS = r"([0-5]\d(?:[.,]\d+)?)"
-PATTERNS = {
-    "hh:mm:ss": rf"^(\d{{1,4}}):([0-5]\d):{SECONDS}$",
-    "hh:mm": r"^(\d{1,4}):([0-5]\d)$",
-    "mm:ss": rf"^(\d{{1,5}}):{SECONDS}$",
-}
-WEIGHTS_S = {"hh:mm:ss": (3600, 60, 1), "hh:mm": (3600, 60), "mm:ss": (60, 1)}
-DATED = re.compile(r"%[-_0]?[YyCGgmbBhdejaAuwUWVDFxcsf+v]")
-DAY_S = 86_400
 
 
 def has_no_date(unit: str) -> bool:
