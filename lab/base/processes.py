@@ -19,6 +19,8 @@ from lab.base.errors import UserError
 LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the kernel go on with it (SA_RESTART)
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
+MIB = 1 << 20
+CONTAINER = Path("/sys/fs/cgroup/memory.max")  # of a container; "max" without a limit
 TOOL_S, TOOL_BYTES = 20.0, 1 << 28  # git archives the checkout in a second, and prints some megabytes
 _turns = count(os.getpid())  # so that commands at once do not all begin on the first processor
 Given = TypeVar("Given")
@@ -127,10 +129,6 @@ def processor() -> str:
     info = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
     return models[0] if models else platform.machine()
-
-
-MIB = 1 << 20
-CONTAINER = Path("/sys/fs/cgroup/memory.max")  # of a container; "max" without a limit
 
 
 def machine_mb() -> int:

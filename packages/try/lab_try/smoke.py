@@ -27,7 +27,7 @@ OF_EVERY_MODULE = "loading out-of-tree module taints kernel."
 NAME_RULE = "must be letters, digits and _ . - only, and begin with no . or -"
 OF_THE_END = ("Modules linked in:", "Kernel panic")  # what a kernel prints that is ended: see Watched
 MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked on memory")
-MEANINGS = (  # of the first line of a complaint, for those whose own text says little
+MEANINGS = (  # of the first line of a complaint that does not explain itself
     ("Segfault with no mm", "a bad pointer (Segfault with no mm)"),
     ("Kernel mode fault", "a bad pointer (Kernel mode fault)"),
     ("tried to access user memory", "a bad pointer, or a stack that is full (Kernel tried to access user memory)"),
