@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from lab.base import paths
-from lab.base.processes import ended, run_tool
+from lab.base.host_tool import ended, run_tool
 
 # What names another repository than that of a folder: a git hook has some of them set, for its own.
 OTHERS = {f"GIT_{name}" for name in "DIR WORK_TREE COMMON_DIR INDEX_FILE OBJECT_DIRECTORY NAMESPACE PREFIX".split()}

@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The processors of this machine, and one function over many inputs in threads that wait for programs."""
+"""This machine: its processors and memory, and one function over many inputs in threads that wait for programs."""
 
 import os
 import platform
-import resource
 import signal
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from shutil import which
-from typing import IO, TypeVar
-
-from lab.base.errors import UserError
+from typing import TypeVar
 
 LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the kernel go on with it (SA_RESTART)
 ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
 MIB = 1 << 20
 CONTAINER = Path("/sys/fs/cgroup/memory.max")  # of a container; "max" without a limit
-TOOL_S, TOOL_BYTES = 20.0, 1 << 28  # git archives the checkout in a second, and prints some megabytes
 _turns = count(os.getpid())  # so that commands at once do not all begin on the first processor
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -77,42 +71,6 @@ def map_in_threads(
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGTERM)  # of a sandbox, which ends all that it has started
             raise
-
-
-def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[bytes]":
-    """Run a small program of this machine, bounded in time and output; where it takes too long, all its group ends.
-
-    What it prints is kept in memory: a pipe would wait for whoever holds it. A timeout is added to its errors.
-    """
-    command, late = [*(ENDING_WITH_THIS if which(ENDING_WITH_THIS[0]) else ["env"]), *argv], ""
-    with _in_memory() as output, _in_memory() as errors:
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, process_group=0
-        ) as process:
-            with suppress(OSError, ValueError):  # it has ended, is another user's now, or may write less already
-                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (TOOL_BYTES, TOOL_BYTES))
-            try:
-                process.wait(TOOL_S)
-            except subprocess.TimeoutExpired:
-                late = f"{argv[0]}: no end after {TOOL_S:g} s"
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-        for each in (output, errors):
-            each.seek(0)
-        return subprocess.CompletedProcess(argv, process.returncode, output.read(), errors.read() + late.encode())
-
-
-def ended(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedProcess[bytes]":
-    """Return what a tool printed; UserError where it had to be ended."""
-    if done.returncode < 0:
-        why = done.stderr.decode(errors="replace").splitlines() or [f"signal {-done.returncode}"]
-        raise UserError(f"{done.args[0]}: must end by itself: {why[-1]}")
-    return done
-
-
-def _in_memory() -> IO[bytes]:
-    return os.fdopen(os.memfd_create("printed"), "w+b")
 
 
 def _children() -> set[int]:

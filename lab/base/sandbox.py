@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.base import enter, paths, seccomp
 from lab.base.errors import UserError
-from lab.base.processes import run_tool
+from lab.base.host_tool import run_tool
 
 NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]

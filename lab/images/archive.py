@@ -3,7 +3,7 @@
 
 import os
 
-from lab.base.processes import run_tool
+from lab.base.host_tool import run_tool
 
 
 def _configured() -> dict[str, str]:

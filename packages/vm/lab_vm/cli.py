@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.base.console import PlainConsole
-from lab.base.processes import run_tool
+from lab.base.host_tool import run_tool
 
 app = typer.Typer(no_args_is_help=True, help="The VM's box, made from Debian packages alone.")
 console = PlainConsole()

@@ -21,8 +21,8 @@ from lab.backends.guest_code import package_of, sources
 from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.base.host_tool import ended, run_tool
 from lab.base.plain_file import write_whole
-from lab.base.processes import ended, run_tool
 from lab.node.plan import Plan
 from lab_vm.host import attended
 from lab_vm.real_time import RealTime, patience_s, require_records

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small program of this machine, bounded in time and output: git, bwrap, apt-get, docker or vagrant may hang."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from shutil import which
+from typing import IO
+
+from lab.base.errors import UserError
+from lab.base.processes import ENDING_WITH_THIS
+
+MOST_S, MOST_BYTES = 20.0, 1 << 28  # git archives the checkout in a second, and prints some megabytes
+LOOK_AGAIN_S = 0.02  # at what it has printed; a tool writes some 5 GB/s at most
+
+
+def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[bytes]":
+    """Run a small program of this machine, bounded in time and output; where either is too much, all its group ends.
+
+    What it prints is kept in memory: a pipe would wait for whoever holds it. Why it had to be ended is added to its
+    errors. No limit of its files bounds its output, because what it starts would inherit that: Vagrant starts the lab.
+    """
+    command, late = [*(ENDING_WITH_THIS if which(ENDING_WITH_THIS[0]) else ["env"]), *argv], ""
+    with _in_memory() as output, _in_memory() as errors:
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, process_group=0
+        ) as process:
+            try:
+                late = _too_much(process, (output, errors))
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        for each in (output, errors):
+            each.seek(0)
+        why = f"{argv[0]}: {late}".encode() if late else b""
+        return subprocess.CompletedProcess(argv, process.returncode, output.read(), errors.read() + why)
+
+
+def _too_much(process: "subprocess.Popen[bytes]", printed: tuple[IO[bytes], ...]) -> str:
+    """Wait for a tool; return why it must be ended, or nothing where it has ended."""
+    limit_s = time.monotonic() + MOST_S
+    while process.poll() is None:
+        if time.monotonic() > limit_s:
+            return f"no end after {MOST_S:g} s"
+        if any(os.fstat(each.fileno()).st_size > MOST_BYTES for each in printed):
+            return f"more than {MOST_BYTES} bytes printed"
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_AGAIN_S)
+    return ""
+
+
+def ended(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedProcess[bytes]":
+    """Return what a tool printed; UserError where it had to be ended."""
+    if done.returncode < 0:
+        why = done.stderr.decode(errors="replace").splitlines() or [f"signal {-done.returncode}"]
+        raise UserError(f"{done.args[0]}: must end by itself: {why[-1]}")
+    return done
+
+
+def _in_memory() -> IO[bytes]:
+    return os.fdopen(os.memfd_create("printed"), "w+b")
