@@ -25,3 +25,15 @@ def ack_stream(acks: pl.DataFrame, flow: int = 1) -> pl.DataFrame:
     )
     # Byte 1 acknowledged is the SYN: the handshake's ACK delivers nothing.
     return stream.filter(pl.col("delivered_bytes") > 1).drop_nulls()
+
+
+def windows(acks: pl.DataFrame, flow: int = 1) -> pl.DataFrame:
+    """Time, window and RTT sample of each ACK that delivered data; its effects stand in the row after it."""
+    before_ms, after_ms = pl.col("srtt_ms"), pl.col("srtt_ms").shift(-1)
+    effects = acks.filter(pl.col("flow") == flow).select(
+        "t_s",
+        cwnd_pkts=pl.col("cwnd_pkts").shift(-1),
+        rtt_ms=GAIN * after_ms - (GAIN - 1) * before_ms,
+        delivered_bytes=pl.col("snd_una_bytes").shift(-1),
+    )
+    return effects.filter(pl.col("delivered_bytes") > 1).drop_nulls()

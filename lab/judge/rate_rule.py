@@ -12,34 +12,20 @@ cannot come from the throughput in intervals of 15 ms, of which the first ends a
 
 import polars as pl
 
-from lab.judge.ack_stream import GAIN
 from lab.judge.classify import by_bitrate
 from lab.judge.rule import Evidence, Judgement
-from lab.tables.downloads import FLOW
 
 
 def judge_by_rate(evidence: Evidence, rate_mbps: float | None) -> Judgement:
     """Compare the exit bitrate with a rate; the capacity time is when the window first reached that rate."""
-    reached_s = first_reached_s(evidence.trial.acks, evidence.trial.meta["mss_bytes"], rate_mbps, FLOW)
+    reached_s = first_reached_s(evidence.windows, evidence.trial.meta["mss_bytes"], rate_mbps)
     exit_class = by_bitrate(evidence.exit, evidence.exit_bitrate_mbps, rate_mbps, evidence.signal_s)
     return Judgement(reached_s, exit_class, rate_mbps)
 
 
-def first_reached_s(acks: pl.DataFrame, mss_bytes: int, rate_mbps: float | None, flow: int = 1) -> float | None:
+def first_reached_s(windows: pl.DataFrame, mss_bytes: int, rate_mbps: float | None) -> float | None:
     """Return the time of the first ACK whose window and RTT make the rate or more; null without a rate."""
     if rate_mbps is None:
         return None
-    reached = _windows(acks, flow).filter(pl.col("cwnd_pkts") * mss_bytes * 8 / 1000 >= rate_mbps * pl.col("rtt_ms"))
+    reached = windows.filter(pl.col("cwnd_pkts") * mss_bytes * 8 / 1000 >= rate_mbps * pl.col("rtt_ms"))
     return None if reached.is_empty() else float(reached.item(0, "t_s"))
-
-
-def _windows(acks: pl.DataFrame, flow: int) -> pl.DataFrame:
-    """Time, window and RTT sample of each ACK that delivered data; its effects stand in the row after it."""
-    before_ms, after_ms = pl.col("srtt_ms"), pl.col("srtt_ms").shift(-1)
-    effects = acks.filter(pl.col("flow") == flow).select(
-        "t_s",
-        cwnd_pkts=pl.col("cwnd_pkts").shift(-1),
-        rtt_ms=GAIN * after_ms - (GAIN - 1) * before_ms,
-        delivered_bytes=pl.col("snd_una_bytes").shift(-1),
-    )
-    return effects.filter(pl.col("delivered_bytes") > 1).drop_nulls()

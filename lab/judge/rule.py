@@ -14,6 +14,7 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.judge import median_throughput
+from lab.judge.ack_stream import windows
 from lab.judge.classify import ExitClass
 from lab.judge.loss import first_mark_s
 from lab.judge.rtt import min_rtt_ms
@@ -57,6 +58,11 @@ class Evidence:
     def throughput(self) -> pl.DataFrame:
         """Throughput at the client in intervals of 15 ms: begin_s, end_s, throughput_mbps."""
         return median_throughput.throughput(self.trial.packets, FLOW)
+
+    @cached_property
+    def windows(self) -> pl.DataFrame:
+        """Return time, window and RTT sample of each ACK that delivered data: t_s, cwnd_pkts, rtt_ms."""
+        return windows(self.trial.acks, FLOW)
 
     @property
     def exit_s(self) -> float | None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lab.base.stats import wilson_pct
 from lab.judge import digest
+from lab.judge.ack_stream import windows
 from lab.judge.classify import ExitClass, by_bitrate, by_time
 from lab.judge.loss import first_mark_s
 from lab.judge.outcome import SCHEMA
@@ -217,7 +218,7 @@ def test_a_rule_by_rate_dates_the_capacity_by_the_window_that_makes_its_rate(tri
         found = rule.apply(seen)
         rate_mbps = rule.rate_mbps(seen.throughput, seen.exit_s)
         assert found.median_mbps == rate_mbps
-        assert found.capacity_s == first_reached_s(trial.acks, trial.meta["mss_bytes"], rate_mbps)
+        assert found.capacity_s == first_reached_s(windows(trial.acks), trial.meta["mss_bytes"], rate_mbps)
         assert rate_mbps is not None
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.judge.ack_stream import ack_stream
+from lab.judge.ack_stream import ack_stream, windows
 from lab.judge.loss import SLACK_S, agrees_with_drops, drops_s, first_hole_s, first_loss_s, first_mark_s
 from lab.judge.rate_rule import first_reached_s
 from lab.judge.rtt import min_rtt_ms
@@ -282,13 +282,13 @@ def doubling() -> pl.DataFrame:
     ],
 )
 def test_a_rate_is_reached_with_the_ack_that_makes_its_window(rate_mbps: float | None, found_s: float | None) -> None:
-    assert first_reached_s(doubling(), MSS_BYTES, rate_mbps) == (found_s and pytest.approx(found_s))
-    assert first_reached_s(doubling(), MSS_BYTES, rate_mbps, flow=2) is None  # other flows do not count
+    assert first_reached_s(windows(doubling()), MSS_BYTES, rate_mbps) == (found_s and pytest.approx(found_s))
+    assert first_reached_s(windows(doubling(), flow=2), MSS_BYTES, rate_mbps) is None  # other flows do not count
 
 
 def test_a_longer_rtt_makes_less_of_the_same_window_and_an_ack_of_the_first_byte_counts() -> None:
     slower = probed((0.0, 10, 10, 0), (0.01, 100, 10, 10), (0.02, 100, 20, 20), (0.03, 100, 20, 30))
-    assert first_reached_s(slower, MSS_BYTES, 100 * SEGMENT_MBPS) == pytest.approx(0.0)
-    assert first_reached_s(slower, MSS_BYTES, 101 * SEGMENT_MBPS) is None
+    assert first_reached_s(windows(slower), MSS_BYTES, 100 * SEGMENT_MBPS) == pytest.approx(0.0)
+    assert first_reached_s(windows(slower), MSS_BYTES, 101 * SEGMENT_MBPS) is None
     first = [{"flow": 1, "t_s": t_s, "cwnd_pkts": 10, "srtt_ms": 10.0, "snd_una_bytes": una} for t_s, una in FIRST]
-    assert first_reached_s(pl.DataFrame(first, schema=ACKS), MSS_BYTES, SEGMENT_MBPS) == pytest.approx(0.01)
+    assert first_reached_s(windows(pl.DataFrame(first, schema=ACKS)), MSS_BYTES, SEGMENT_MBPS) == pytest.approx(0.01)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lab.judge.median_throughput import median_after_mbps, throughput
 from lab.judge.rules import lasting, latency_offset, truth
-from lab.judge.rules.latency_offset import filling, offsets
+from lab.judge.rules.latency_offset import filling, last_ms, offsets
 from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.standing_queue import Queue
@@ -238,10 +238,9 @@ def test_the_smallest_offset_is_removed_and_half_the_minimum_rtt_is_a_sign_of_a_
     assert offsets(pl.DataFrame(again, schema=PACKETS))["offset_ms"].to_list() == pytest.approx([0, 0])
     assert offsets(pl.DataFrame([packet(0.3, True)], schema=PACKETS)).is_empty()  # pure ACKs have none
     shown = series((1.0, 0), (2.0, 300), (3.0, 100))
-    assert filling(shown, MIN_RTT_MS, t_s=2.5)
-    assert not filling(shown, MIN_RTT_MS, t_s=3.0)
-    assert not filling(shown, MIN_RTT_MS, t_s=0.5)
-    assert not filling(shown, MIN_RTT_MS, t_s=2.5, back_to_rtts=0.6)
+    assert [last_ms(shown, t_s) for t_s in (0.5, 2.5, 3.0)] == [None, 300, 100]
+    assert [filling(each, MIN_RTT_MS) for each in (None, 300, 100)] == [False, True, False]
+    assert not filling(300, MIN_RTT_MS, back_to_rtts=0.6)
 
 
 @given(st.integers(0, 2**32 - 1))

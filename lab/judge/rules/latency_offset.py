@@ -56,13 +56,18 @@ def capacity_s(
     return float(t_s[below[-1]]) if below.size else None
 
 
-def filling(offsets: pl.DataFrame, min_rtt_ms: float, t_s: float, back_to_rtts: float = BACK_TO_RTTS) -> bool:
-    """Return whether the last segment before t_s was late by half the minimum RTT or more.
-
-    If it was not, any capacity that a longer trial would find lies after t_s: step 2 stops no earlier.
-    """
+def last_ms(offsets: pl.DataFrame, t_s: float) -> float | None:
+    """Return the offset of the last segment that came until t_s; null before any."""
     before = offsets.filter(pl.col("t_s") <= t_s)
-    return not before.is_empty() and float(before.item(-1, "offset_ms")) >= back_to_rtts * min_rtt_ms
+    return None if before.is_empty() else float(before.item(-1, "offset_ms"))
+
+
+def filling(last_ms: float | None, min_rtt_ms: float, back_to_rtts: float = BACK_TO_RTTS) -> bool:
+    """Return whether the last segment before an exit was late by half the minimum RTT or more.
+
+    If it was not, any capacity that a longer trial would find lies after the exit: step 2 stops no earlier.
+    """
+    return last_ms is not None and last_ms >= back_to_rtts * min_rtt_ms
 
 
 def _since_first_tick_ms(tsval: pl.Expr) -> pl.Expr:
@@ -79,12 +84,13 @@ def _judge(evidence: Evidence) -> Judgement:
 
 def _judge_points(evidence: Evidence, points: tuple[Point, ...]) -> Iterator[Judgement]:
     table, least_ms, left = offsets(evidence.trial.packets, FLOW), evidence.min_rtt_ms, evidence.exit
+    late_ms = last_ms(table, left.t_s) if left else None
     for exceed_rtts, back_rtts in points:
         if least_ms is None:
             yield Judgement(None, None)
             continue
         found_s = capacity_s(table, least_ms, exceed_rtts, back_rtts)
-        hinted = left is not None and filling(table, least_ms, left.t_s, back_rtts)
+        hinted = filling(late_ms, least_ms, back_rtts)
         yield Judgement(found_s, by_time(left, found_s, evidence.signal_s, filling=hinted))
 
 

@@ -5,7 +5,7 @@ Half of the stretches lie in slow start (up to a little after the last of its mo
 the other half share the rest. Values are whole numbers of a small step, so that they pack well.
 """
 
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ BUCKETS = 800
 FOCUS = 1.25  # slow start's share ends this far beyond its last moment
 MOST_EVENTS = 400  # losses drawn one by one; beyond it every so many
 Integers = list[int | None]
+Floats = npt.NDArray[np.float64]
 
 
 class Ranges(TypedDict):
@@ -76,7 +77,7 @@ def series(trial: Trial, last_moment_s: float | None) -> Series:
     }
 
 
-def _edges_s(end_s: float, last_moment_s: float | None) -> npt.NDArray[np.float64]:
+def _edges_s(end_s: float, last_moment_s: float | None) -> Floats:
     focus_s = min(FOCUS * last_moment_s, end_s) if last_moment_s else end_s
     if focus_s >= end_s:
         return np.linspace(0, end_s, BUCKETS + 1)
@@ -93,27 +94,21 @@ def _values(trial: Trial, quantity: Quantity) -> pl.DataFrame:
     return table.select("t_s", value=value).drop_nulls().filter(pl.col("value").is_finite() & (pl.col("t_s") >= 0))
 
 
-def _ranges(values: pl.DataFrame, edges_s: npt.NDArray[np.float64], step: float) -> Ranges:
+def _ranges(values: pl.DataFrame, edges_s: Floats, step: float) -> Ranges:
     """Smallest and largest of each stretch, as differences to the one before; a stretch without values is null."""
-    bucket = np.clip(np.searchsorted(edges_s, values["t_s"].to_numpy(), "right") - 1, 0, len(edges_s) - 2)
-    by_bucket = (
-        values.with_columns(bucket=pl.Series(bucket, dtype=pl.Int64))
-        .group_by("bucket")
-        .agg(low=pl.col("value").min().round().cast(pl.Int64), high=pl.col("value").max().round().cast(pl.Int64))
-    )
-    every = pl.DataFrame({"bucket": range(len(edges_s) - 1)}, schema={"bucket": pl.Int64})
-    spread = every.join(by_bucket, on="bucket", how="left").sort("bucket")
-    return {"step": step, "low": _differences(spread["low"]), "high": _differences(spread["high"])}
+    stretch = np.clip(np.searchsorted(edges_s, values["t_s"].to_numpy(), "right") - 1, 0, len(edges_s) - 2)
+    low, high = np.full((2, len(edges_s) - 1), np.nan)
+    np.fmin.at(low, stretch, values["value"].to_numpy())
+    np.fmax.at(high, stretch, values["value"].to_numpy())
+    return {"step": step, "low": _differences(low), "high": _differences(high)}
 
 
-def _differences(column: pl.Series) -> Integers:
-    """Each known value as its difference to the known one before."""
-    differences: Integers = []
-    before = 0
-    for value in column:
-        differences.append(None if value is None else value - before)
-        before = before if value is None else value
-    return differences
+def _differences(values: Floats) -> Integers:
+    """Each known value, rounded, as its difference to the known one before."""
+    known = np.isfinite(values)
+    differences = np.full(len(values), None)
+    differences[known] = np.diff(values[known].round().astype(np.int64), prepend=0).tolist()
+    return cast("Integers", differences.tolist())
 
 
 def _drops_ms(qdisc: pl.DataFrame) -> list[float]:

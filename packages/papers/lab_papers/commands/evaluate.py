@@ -10,6 +10,7 @@ from rich.table import Table
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.base.workers import one_pool
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
@@ -25,8 +26,9 @@ from lab_papers.search_replay import replay_library
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
     """Write all tables and, if requested, their page; print a line per fault, with exit status 1 if there is one."""
     results, library = paths.results(), replay_library()
-    unread = _write_tables(results, library, console)
-    failed = _write_page(results, library, console) if with_page else []
+    with one_pool():  # what it loads takes a worker longer than a table
+        unread = _write_tables(results, library, console)
+        failed = _write_page(results, library, console) if with_page else []
     _end([*faults, *unread, *failed], console)
 
 
@@ -36,9 +38,11 @@ def page(results: Path, console: Console) -> None:
     A notebook that fails is a line, with exit status 1.
     """
     library = replay_library()
-    if newer_runs(results):
-        _write_tables(results, library, console)
-    _end(_write_page(results, library, console), console)
+    with one_pool():
+        if newer_runs(results):
+            _write_tables(results, library, console)
+        failed = _write_page(results, library, console)
+    _end(failed, console)
 
 
 def _write_tables(results: Path, library: Path | None, console: Console) -> list[str]:

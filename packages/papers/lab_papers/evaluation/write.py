@@ -49,9 +49,8 @@ def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
     keep(folder, "heuristics_trials", compared)
     keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
     keep(folder, "heuristics_constants", joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])))
-    keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
-    pairs = [row for one in runs for row in senders.differences(one)]
-    keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
+    keep(folder, "means", joined(tables_of([(senders.means, (one,)) for one in runs])))
+    keep(folder, "paired", joined(tables_of([(senders.differences, (one,)) for one in runs])))
     versions = _versions(every, library)
     keep(folder, "versions", _of(runs, versions))
     keep(folder, "truths", _truths(runs, versions))

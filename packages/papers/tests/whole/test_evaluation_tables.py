@@ -98,7 +98,7 @@ def test_each_valid_trial_has_a_row_per_rule_next_to_the_truth_as_the_client_not
 
 def test_senders_are_compared_over_the_trials_that_both_have(stored: Stored) -> None:
     table = senders.values(stored)
-    by_key = {(row["metric"], row["cca"], row["against"]): row for row in senders.differences(stored)}
+    by_key = {(row["metric"], row["cca"], row["against"]): row for row in senders.differences(stored).to_dicts()}
     assert len(by_key) == 3 * len(senders.METRICS)
     found = by_key["throughput_mbps", "search", "bbr"]
     assert (found["pairs"], found["difference"], found["median_difference"]) == (1, 0.0, 0.0)
@@ -110,7 +110,7 @@ def test_senders_are_compared_over_the_trials_that_both_have(stored: Stored) -> 
 
 
 def test_a_mean_is_of_a_senders_valid_trials(stored: Stored) -> None:
-    rows = {(row["cca"], row["metric"]): row for row in senders.means(stored)}
+    rows = {(row["cca"], row["metric"]): row for row in senders.means(stored).to_dicts()}
     search, bbr = rows["search", "throughput_mbps"], rows["bbr", "throughput_mbps"]
     assert (search["trials"], search["mean"], search["median"]) == (2, 6.5, 6.5)
     assert search["sd"] == pytest.approx(0.5**0.5)
@@ -257,8 +257,9 @@ def test_a_ratio_to_nothing_is_null(tmp_path: Path) -> None:
 RNG = np.random.default_rng(5)
 
 
-def test_pairs_are_tested_by_scipys_signed_rank_over_whole_ones() -> None:
-    first, second = list(RNG.normal(1, 1, 40)), list(RNG.normal(0, 1, 40))
+@pytest.mark.parametrize("count", [6, 13, 14, 40])
+def test_pairs_with_ties_are_tested_by_scipys_signed_rank_over_whole_ones(count: int) -> None:
+    first, second = ([float(each) for each in RNG.integers(least, 6, count)] for least in (2, 0))
     tested = scipy.stats.wilcoxon(first, second, zero_method="pratt").pvalue
     assert signed_rank([*first, None, 9.0], [*second, 1.0, None]) == pytest.approx(tested)
 

@@ -106,9 +106,10 @@ def _is_certain(row: CounterfactualRow) -> bool:
 
     Only a loss ends its slow start, and the links of claims lose nothing before their queue is full.
     """
+    if row.metric not in SHARES or row.published not in (0, 100) or row.claims.get("replayed"):
+        return False
     sender = load_senders().get(row.claims["cca"])
-    by_loss_alone = sender is not None and sender.slow_start_exit == "loss" and not row.claims.get("replayed")
-    return by_loss_alone and row.metric in SHARES and row.published in (0, 100)
+    return sender is not None and sender.slow_start_exit == "loss"
 
 
 def _build(row: CounterfactualRow, published_sd: float | None, judged: Judged, others: Row) -> Row:
