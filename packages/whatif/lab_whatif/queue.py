@@ -22,6 +22,7 @@ END_PKTS, END_SHARE, LEAST_AT_END, TOGETHER_PCT = 2, 0.05, 0.5, 95
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 CHANCE_SDS = 2  # standard deviations by which more is lost in the queue than random loss alone would lose there
 BY_CHANCE = 0.05  # probability from which queues that losses met and all queues are alike
+BY_AN_AQM = 0.001  # probability below which losses with a short queue were not at random: of PIE 10^-50 and less
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
 Kind = Literal["tail", "threshold", "at least"]
@@ -145,8 +146,17 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
         below = every_pct / 100 * (float((queued < NEAR_END * most).sum()) + float(full.sum()) - near_pkts)
         by_queue = float(full.sum()) - near_pkts < below - CHANCE_SDS * math.sqrt(below)  # fewer than at random
         return everywhere.unplaced if by_queue and near_share >= 1 - MOST_ELSEWHERE else everywhere
+    if _at_other_times(down.arrival_s[found.place[is_low]], down.arrival_s[at_low]):
+        return everywhere.unplaced  # PIE, whose probability is still high while its queue drains
     stated_pct = drop_pct if above.sum() >= LEAST_DROPS else None
     return Buffer("threshold", level, most, stated_pct, random_pct, *lost, hidden_bytes, random_pkts)
+
+
+def _at_other_times(lost_s: NDArray[np.float64], passed_s: NDArray[np.float64]) -> bool:
+    """Return whether losses do not follow what passed: random ones do (Kolmogorov and Smirnov)."""
+    if len(lost_s) < LEAST_DROPS:
+        return False
+    return bool(scipy.stats.ks_2samp(lost_s, passed_s, method="asymp").pvalue < BY_AN_AQM)
 
 
 def _share_pct(lost: NDArray[np.float64], passed: NDArray[np.bool_]) -> float:

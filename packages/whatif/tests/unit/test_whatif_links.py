@@ -163,19 +163,28 @@ def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
 
 
+ABOVE = tuple(number for number in range(260, 2000, 10) if number % 500 > 250)  # half of the largest queue
+
+
 @pytest.mark.parametrize(
-    ("lost", "kind"),
-    [((490, 980, 985, 990), "tail"), ((490, 650, 750, 800), "at least"), ((465, 930, 1410, 1900), "at least")],
-    ids=["full", "any (PIE)", "near the largest queue (RED)"],
+    ("lost", "kind", "pkts"),
+    [
+        ((490, 980, 985, 990), "tail", 100),
+        ((490, 650, 750, 800), "at least", 100),
+        ((465, 930, 1410, 1900), "at least", 100),
+        (ABOVE, "threshold", 50),
+        ((*ABOVE, *range(1001, 1100, 5)), "at least", 90),
+    ],
+    ids=["full", "any (PIE)", "near the largest queue (RED)", "above half", "above half, and once until empty (PIE)"],
 )
-def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], kind: str) -> None:
+def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], kind: str, pkts: int) -> None:
     numbers = np.delete(np.arange(2000), lost)
     waits_s = (0.1 * (numbers % 500) / 500).astype(np.float64)  # four times the queue grows to 0.1 s
     seq = 1 + 1448 * numbers
     sizes = np.full(len(numbers), 1514)
     found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1, 1514, 0)
     assert found.kind == kind
-    assert found.bytes == pytest.approx(100 * 1514, rel=0.03)
+    assert found.bytes == pytest.approx(pkts * 1514, rel=0.03)
 
 
 def test_random_loss_is_told_from_what_a_small_buffer_drops_that_is_never_empty() -> None:
