@@ -23,6 +23,7 @@ class Arrivals:
     arrival_s: Seconds
     once: NDArray[np.bool_]  # which were sent once: of others it is not known for sure which copy arrived
     shortest_round_s: float  # from a segment's sending to what reported it, both of the capture's clock
+    taken_back: int  # ACKs that end within a block that was reported: the receiver has discarded it (RFC 2018)
 
 
 def arrivals_of(segments: Segments, back: Numbers, far_s: Seconds) -> Arrivals:
@@ -65,7 +66,8 @@ class _Board:
         self.once = np.ones(len(self.row), dtype=np.bool_)
         self.copies = np.ones(len(self.row), dtype=np.int64)
         self.cumulative = 0
-        self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
+        self.known: dict[int, int] = {}  # right edge seen last of each SACK block above it, by its left edge
+        self.taken_back = 0
         self.shortest_s = np.inf
 
     def send(self, row: int) -> None:
@@ -83,6 +85,8 @@ class _Board:
         if ack > self.cumulative:
             self._arrived(self.cumulative, ack, row, stamp_s)
             self.cumulative = ack
+            self.known = {left: right for left, right in self.known.items() if right > ack}
+            self.taken_back += any(left <= ack for left in self.known)
         if twice := self.segments.sack.twice(row, ack):
             self._both_arrived(*twice)
         for left, right in self.segments.sack.of(row):
@@ -115,4 +119,4 @@ class _Board:
         seen = np.flatnonzero(~np.isnan(self.arrival_s))
         seen = seen[np.argsort(self.sent_row[seen], kind="stable")]
         sent_s = self.segments.t_s[self.sent_row[seen]]
-        return Arrivals(self.row[seen], sent_s, self.arrival_s[seen], self.once[seen], self.shortest_s)
+        return Arrivals(self.row[seen], sent_s, self.arrival_s[seen], self.once[seen], self.shortest_s, self.taken_back)

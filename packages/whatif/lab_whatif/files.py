@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `lab whatif` writes: evidence.json, capacity.parquet, up.parquet, whatif.csv; profiles are link.py's."""
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
-from lab.base.plain_file import write_whole
+from lab.base.plain_file import whole_file, write_whole
 from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
@@ -56,9 +55,8 @@ def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list
 
 
 def _write_table(file: Path, table: pl.DataFrame) -> None:
-    content = io.BytesIO()
-    table.write_parquet(content)
-    write_whole(file, content.getvalue())
+    with whole_file(file) as sink:
+        table.write_parquet(sink)
 
 
 def _answer(each: Range) -> str:

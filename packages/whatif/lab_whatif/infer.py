@@ -106,20 +106,28 @@ class Inferred:
         """
         down_s, up_s = self._least_of_spans()
         apart_s = float((down_s + up_s).min() - down_s.min() - up_s.min())
-        return apart_s * 1e3 if apart_s < np.inf and _steadiness(up_s) >= STEADY else 0.0
+        steadily_s = apart_s if apart_s < np.inf and _steadiness(up_s) >= STEADY else 0.0
+        return max(steadily_s, self.stepped_s) * 1e3
+
+    @property
+    def stepped_s(self) -> float:
+        """Return by how much the way up changes at once, as where the other end's clock is set; 0 of too little."""
+        step_s = _step_s(self._least_of_spans()[1])
+        return step_s if step_s > self.least_apart_s else 0.0
 
     @property
     def runs_apart(self) -> bool:
         """Return whether that is so much that it is said beside the base RTT's bound."""
-        return self.apart_ms > self._least_apart_s * 1e3
+        return self.apart_ms > self.least_apart_s * 1e3
 
     @property
     def is_long(self) -> bool:
         """Return whether the handshake's round trip was so much shorter than the base RTT that it is said."""
-        return self.path.base_rtt_ms - self.handshake_ms > self._least_apart_s * 1e3
+        return self.path.base_rtt_ms - self.handshake_ms > self.least_apart_s * 1e3
 
     @property
-    def _least_apart_s(self) -> float:
+    def least_apart_s(self) -> float:
+        """Return by how much clocks may differ without a word."""
         return max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * self.base_s) + self.path.step_ms / 1e3
 
     @property
@@ -130,7 +138,7 @@ class Inferred:
         if _steadiness(up_s) < EVEN:
             return 0.0
         whole_s = float(np.polyfit(place, up_s[place], 1)[0]) * SPANS
-        return whole_s / self._end_s if abs(whole_s) > self._least_apart_s else 0.0
+        return whole_s / self._end_s if abs(whole_s) > self.least_apart_s else 0.0
 
     @property
     def _end_s(self) -> float:
@@ -178,6 +186,17 @@ def _steadiness(waits_s: NDArray[np.float64]) -> float:
     if len(place) <= 2 or not np.ptp(waits_s[place]):
         return 0.0
     return float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2
+
+
+def _step_s(waits_s: NDArray[np.float64]) -> float:
+    """Return by how much waits change at once and for good, as when a clock is set; 0 where they do otherwise."""
+    waits_s = waits_s[np.isfinite(waits_s)]
+    parts = [np.split(waits_s, [place]) for place in range(1, len(waits_s))]
+    within = [sum(float(each.var()) * len(each) for each in pair) for pair in parts]
+    if not parts or min(within) > (1 - EVEN) * float(waits_s.var()) * len(waits_s):
+        return 0.0
+    before_s, after_s = parts[int(np.argmin(within))]
+    return abs(float(after_s.mean() - before_s.mean()))
 
 
 def _jitter_ms(path: Path) -> float:

@@ -46,7 +46,7 @@ def measured(inferred: Inferred, most_s: float | None = None) -> Measures:
     marks = {mark: _reached_s(since_s[kept], total[kept], mark * 10**6) for mark in MARKS_MB}
     ends_s: Seconds = np.arange(1, max(int(length_s / STEP_S), 1) + 1, dtype=np.float64) * STEP_S
     arrived = np.concatenate([[0], total])[np.searchsorted(since_s, ends_s, side="right")]
-    loss = inferred.buffer.first_loss_s
+    loss, left_s = inferred.buffer.first_loss_s, exit_s(inferred)
     return Measures(
         begin_s,
         length_s,
@@ -56,13 +56,9 @@ def measured(inferred: Inferred, most_s: float | None = None) -> Measures:
         arrived.astype(float),
         None if loss is None else loss - begin_s,
         int(inferred.buffer.lost_pkts[inferred.buffer.lost_s <= begin_s + length_s].sum()),
-        _after(exit_s(inferred), begin_s),
+        None if left_s is None else left_s - begin_s,
         inferred.buffer.most_queued_bytes,
     )
-
-
-def _after(t_s: float | None, begin_s: float) -> float | None:
-    return None if t_s is None else t_s - begin_s
 
 
 def bulk_begin_s(path: Path) -> float:

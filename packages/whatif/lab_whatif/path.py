@@ -72,6 +72,7 @@ class Path:
     step_ms: float  # of the time stamps on which it rests
     mss_bytes: int | None = None  # of a log, whose rows may be several segments
     by_acks: bool = False  # a sender's capture: what one ACK reports together, or late, arrived before
+    taken_back: int = 0  # ACKs at a sender that take back what a SACK block has reported
     counted: tuple[Seconds, Seconds] | None = None  # of a log: when it counted losses, and how many; not where
 
 
@@ -93,7 +94,7 @@ def at_receiver(segments: Segments, ticks_per_s: int | None = None) -> Path | No
         depart_s,
         np.maximum(first - depart_s - least_up_s, 0),
         last - depart_s - least_up_s,
-        _acks(segments, back, depart_s),
+        segments.ack[back][np.searchsorted(segments.t_s[back], depart_s)],
     )
     payload = segments.length[rows] > 0
     down = _down(segments, rows[payload], segments.t_s[rows][payload], (delay_s - least_down_s)[payload])
@@ -123,7 +124,8 @@ def at_sender(segments: Segments) -> Path | None:
     wait_s = np.maximum(up_s - least_up_s, 0)
     up = Up(far.t_s + shift_s, wait_s, wait_s, segments.ack[back])
     down = _down(segments, seen.row, seen.arrival_s + shift_s, np.maximum(delay_s - least_down_s, 0))
-    return Path(down, up, _sent_as_captured(segments), base_s * 1e3, _step_ms(segments, far), by_acks=True)
+    sent, step_ms = _sent_as_captured(segments), _step_ms(segments, far)
+    return Path(down, up, sent, base_s * 1e3, step_ms, by_acks=True, taken_back=seen.taken_back)
 
 
 def _step_ms(segments: Segments, stamps: Stamps) -> float:
@@ -158,10 +160,6 @@ def _echoes(segments: Segments, rows: Numbers, back: Numbers, sent_s: Seconds) -
 def _relative(ticks: Numbers, first: int) -> Numbers:
     """Return stamps as steps from one; each is within 2^31 of it (25 days of milliseconds)."""
     return np.asarray((ticks - first + 2**31) % 2**32 - 2**31)
-
-
-def _acks(segments: Segments, back: Numbers, depart_s: Seconds) -> Numbers:
-    return np.asarray(segments.ack[back][np.searchsorted(segments.t_s[back], depart_s)])
 
 
 def _sent_of_echoes(segments: Segments, rows: Numbers, back: Numbers, sent_s: Seconds) -> Sent:

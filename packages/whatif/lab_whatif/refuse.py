@@ -7,10 +7,10 @@ import numpy as np
 from lab_formats.reading.packets import ACK, SYN
 
 from lab.tables.packets import unwrap
-from lab_whatif.infer import MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE, Inferred
+from lab_whatif.infer import Inferred
 from lab_whatif.path import Path
 from lab_whatif.segments import Numbers, Segments, full_bytes
-from lab_whatif.stamps import unsteady_s
+from lab_whatif.stamps import seconds_of, unsteady_s
 
 ONE_FLOW = 0.95  # of the bytes
 LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: a sender's clock also measures it alone
@@ -92,8 +92,10 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     path, steps = inferred.path, LEAST_STEPS[side]
     stamps = "time stamps at 1 MHz, 1000, 250, 100 or 10 Hz that lose no time (some macOS's do while packets pass)"
     pace = f"{stamps}, and no clock that is set meanwhile (NTP)"
-    if inferred.set_ms > max(MOST_UNSTEADY_S, MOST_UNSTEADY_SHARE * inferred.base_s) * 1e3 + path.step_ms:
+    if inferred.set_ms > (least_ms := inferred.least_apart_s * 1e3):
         yield f"the capture's clock against its host's time stamps={inferred.set_ms:.0f} ms: must be steady: {pace}"
+    elif (back_ms := _set_back_s(segments, side) * 1e3) > least_ms:
+        yield f"the other end's time stamps, set back=by {back_ms:.0f} ms: must be steady: {pace}"
     elif abs(drift := inferred.drift) > MOST_DRIFT:
         rule = f"at most {MOST_DRIFT * 1e3:g} ms/s, as between two clocks: {pace}; nor ACKs that wait ever longer"
         yield f"even change of the way up={drift * 1e3:.1f} ms/s: must be {rule}"
@@ -102,6 +104,9 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     else:
         clock = "the capture's clock" if segments.grain_s * 1e3 >= path.step_ms else "the time stamps"
         yield from of_few_steps(path, steps, clock)
+    if path.taken_back:
+        rule = "none: what arrived and was discarded is not seen at the sender: give the receiver memory (tcp_rmem)"
+        yield f"ACKs that take back what SACK reported={path.taken_back}: must be {rule}"
     at_window = float((path.sent.room < inferred.mss_bytes).mean()) if len(path.sent.room) else 0.0
     if at_window > MOST_AT_WINDOW:
         rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
@@ -115,6 +120,16 @@ def set_s(segments: Segments, side: str) -> float:
     at_end = segments.data if side == "sender" else ~segments.data
     apart_s = unsteady_s(segments.tsval[at_end], segments.t_s[at_end])
     return apart_s if apart_s > HELD_S + segments.grain_s else 0.0
+
+
+def _set_back_s(segments: Segments, side: str) -> float:
+    """Return by how much the other end's time stamps fall between segments each of which holds or reports more."""
+    rows = (segments.data if side == "receiver" else ~segments.data) & (segments.tsval >= 0)
+    reported = np.maximum(segments.ack, segments.sack.right.max(axis=1))
+    place = (segments.seq + segments.length if side == "receiver" else reported)[rows]
+    goes_on = np.diff(np.maximum.accumulate(place), prepend=-2) > 0
+    far = seconds_of(segments.tsval[rows][goes_on], segments.t_s[rows][goes_on])
+    return 0.0 if far is None else float((np.maximum.accumulate(far.t_s) - far.t_s).max())
 
 
 def of_few_steps(path: Path, steps: int, clock: str) -> Iterator[str]:

@@ -26,7 +26,6 @@ STAMP_BYTES = 12
 COLUMNS = ("t_s", "data", "ack", "flags", "window", "tsval", "tsecr")
 LEAST_FULL, SHARE_FULL = 500, 0.5  # bytes; of the segments that must be multiples of what a full one holds
 MOST_SIZES = 200
-MOST_OTHERS = 0.001  # of the bytes may be of others without a word
 HEAD_BYTES = 60  # of TCP, with all options
 HEADER_BYTES = 52  # of IPv4, and TCP with time stamps
 ETHERNET_IP = bytes([0] * 12) + b"\x08\x00\x45" + bytes([0] * 19)  # what decoding in columns expects before TCP
@@ -67,8 +66,8 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     found, far = _once(connections[sizes.index(most)])
     cut = sum(is_cut(packet.header) for packet in found) / len(found)
     share = most / max(sum(sizes) + others, 1)
-    if len(connections) > 1 or share < 1 - MOST_OTHERS:
-        notes.append(_largest(found, share, len(connections)))
+    if len(connections) > 1 or others:
+        notes.append(_largest(found, share, len(connections), sum(sizes) + others - most))
     whole = _without_keepalives(_decoded(path.name, found, share))
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
 
@@ -80,12 +79,12 @@ def _without_keepalives(segments: Segments) -> Segments:
     return replace(segments, length=np.where(asks, 0, segments.length))
 
 
-def _largest(packets: list[Packet], share: float, count: int) -> str:
-    """Return which of several connections is read."""
+def _largest(packets: list[Packet], share: float, count: int, others: int) -> str:
+    """Return which of several connections is read, and how many bytes others carried: a burst may fill one step."""
     one, port, other, its_port = packets[0].flow or (b"", 0, b"", 0)
     ends = f"{ip_address(one)} port {port} and {ip_address(other)} port {its_port}"
     what = f"{counted(count, 'TCP connection')}: the largest is read, between {ends} ({share:.1%} of the bytes)"
-    return what + ("; what others carried is not in the capacity." if share < 1 - MOST_OTHERS else ".")
+    return f"{what}; what others carried, {counted(others, 'byte')}, is not in the capacity."
 
 
 def _connections(packets: list[Packet]) -> tuple[list[list[Packet]], int]:

@@ -105,8 +105,10 @@ def _caveats(inferred: Inferred) -> Iterator[str]:
         took = f"the handshake's round trip took {inferred.handshake_ms:.1f} ms"
         yield f"{took}: the base RTT is no longer than that, unless something on the way answered it"
     if inferred.runs_apart:
-        words = f"the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
-        yield f"the way up changes steadily, as between two clocks that run apart: {words}"
+        how = "steadily, as between two clocks that run apart"
+        if inferred.stepped_s:
+            how = "at once, as where the other end's clock is set, and then buffer and losses are others, too"
+        yield f"the way up changes {how}: the base RTT is then longer by up to {inferred.apart_ms:.1f} ms"
     if inferred.set_ms:
         words = f"the base RTT is then longer by up to {inferred.set_ms + inferred.path.step_ms:.1f} ms"
         yield f"the capture's clock leaves its host's time stamps, as one that is set meanwhile (NTP): {words}"

@@ -50,6 +50,13 @@ def off(frames: list[Frame], side: str, per_s: float) -> list[Frame]:
     return out
 
 
+def other_end_set(frames: list[Frame], side: str, since_s: float, by_ms: int) -> list[Frame]:
+    """Set the clock of the end that is not the capture's once."""
+    kinds, since = (("tsecr", "tsval") if side == "client" else ("tsval", "tsecr")), 1000 + since_s * 1e3
+    stamps = [(each, kinds[each.to_client]) for each in frames]
+    return [replace(each, **{f: getattr(each, f) + by_ms * (getattr(each, f) > since)}) for each, f in stamps]
+
+
 def in_pairs_turned(frames: list[Frame]) -> list[Frame]:
     """Let two segments that follow each other within 0.2 ms change places, and times."""
     out = list(frames)
