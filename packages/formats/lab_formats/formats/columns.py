@@ -41,6 +41,7 @@ DOUBTS = {
     "kbit/s": ("Mbit/s", 5e3, inf),
     "day": ("s", 25_569, 73_050),
 }
+LONG_STEP = 100  # between rows: as seconds, longer than recorders wait
 Choice = Literal["refuse", "spread"]
 
 
@@ -183,12 +184,18 @@ def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]
     """Return a note on the columns whose unit is stated by no option, name or value."""
     assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
     words = ", ".join(f"{one.name} in {one.unit}{_doubt(table.text(one.name), one.unit)}" for one in assumed)
-    return [f"Assumed, for no unit is stated: {words}."] if words else []
+    if not assumed:
+        return []
+    last = assumed[-1]
+    other = next(unit for unit in UNITS[last.becomes] if unit != last.unit)
+    return [f"Assumed, for no unit is stated: {words}. Another unit is stated as {last.becomes}={last.name} [{other}]."]
 
 
 def _doubt(text: pl.Series, unit: str) -> str:
     """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may."""
     numbers = text.cast(pl.Float64, strict=False)
+    if unit == "s" and (step := numbers.diff().quantile(0.5) or 0.0) >= LONG_STEP:
+        return f" (a step of {step:g}: perhaps [ms])"
     least, most = smallest(numbers), largest(numbers)
     if least is None or not most:  # none, or zeros alone
         return ""

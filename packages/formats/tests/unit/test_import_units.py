@@ -75,7 +75,8 @@ def test_a_name_that_shows_the_own_unit_requires_none(tmp_path: Path, becomes: s
 
 def test_a_unit_that_is_assumed_is_stated(tmp_path: Path) -> None:
     found = read(tmp_path, "t,r,rtt\n0,12 Mbit/s,40\n1,13 Mbit/s,41\n", columns="t_s=t,rate_down_mbps=r,rtt_ms=rtt")
-    assert "Assumed, for no unit is stated: t in s, rtt in ms." in found.notes
+    stated = "Another unit is stated as rtt_ms=rtt [s]."
+    assert f"Assumed, for no unit is stated: t in s, rtt in ms. {stated}" in found.notes
 
 
 @pytest.mark.parametrize(
@@ -87,6 +88,8 @@ def test_a_unit_that_is_assumed_is_stated(tmp_path: Path) -> None:
         ("loss_pct", (0, 0.02), "x in % (from 0 to 0.02: perhaps [share])"),
         ("loss_pct", (0, 0), "x in %."),
         ("rate_down_mbps", (20_000, 30_000), "x in Mbit/s (from 20000 to 30000: perhaps [kbit/s])"),
+        ("t_s", (0, 1000), "x in s (a step of 1000: perhaps [ms])"),
+        ("t_s", (0, 60), "x in s."),
         ("t_s", (45_000.5, 45_000.6), "x in s (from 45000.5 to 45000.6: perhaps [day])"),
     ],
 )
