@@ -37,6 +37,9 @@ def like(pattern: str, rule: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+DocumentAndPlace = Annotated[str, like(r"[^,]+, .+", "a document, a comma, and the place in it")]
+
+
 class Strict(BaseModel):
     """A model that refuses unknown fields, and text where a number must be."""
 

@@ -10,7 +10,7 @@ from lab.base.choice import choose, suggested
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.named_files import NAME, require_name, scenario_files, shown
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
-from lab.schema.load import Real, Strict, like, parse, read_yaml
+from lab.schema.load import DocumentAndPlace, Real, Strict, parse, read_yaml
 from lab.schema.workload import workload_of
 
 Text = Annotated[str, Field(min_length=1)]
@@ -96,7 +96,7 @@ class Counterfactual(Strict):
 class Claims(Strict):
     """One row of a published table: `values` by metric, a mean or [mean, standard deviation]."""
 
-    source: Annotated[str, like(r"[^,]+, .+", "a document, a comma, and the place in it")]
+    source: DocumentAndPlace
     row: str
     cca: str
     values: Annotated[dict[Metric, Real | Pair], Field(min_length=1)]

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic reads thi
 
 from lab.base.errors import field_error
 from lab.schema.cca import Colour, Label, LineStyle, Marker, Name
-from lab.schema.load import rule_of
+from lab.schema.load import DocumentAndPlace, rule_of
 
 MOST_TRIALS, MOST_FLOWS = 100_000, 64  # those of lab/schema/scenario.py
 
@@ -37,10 +37,10 @@ class CounterfactualRecord(TypedDict):
 class ClaimRecord(TypedDict):
     """One row of a paper's table; a value is a mean, or a mean with its standard deviation."""
 
-    source: str
+    source: DocumentAndPlace
     row: str
     cca: str
-    values: Mapping[str, float | Sequence[float]]
+    values: Mapping[str, float | Annotated[Sequence[float], Field(min_length=2, max_length=2)]]
     replayed: NotRequired[str | None]
     clock: NotRequired[str]
     trials: NotRequired[int | None]
@@ -64,6 +64,14 @@ class ToleranceRecord(TypedDict):
     relative_pct: float
 
 
+class PublishedRecord(TypedDict, extra_items=float | None):  # type: ignore[call-arg]
+    """The values that a source reports for one sender: numbers by metric."""
+
+    cca: str
+    source: str
+    clock: NotRequired[str]
+
+
 class RivalRecord(TypedDict):
     """Some downloads beside those under test."""
 
@@ -82,7 +90,7 @@ class ScenarioRecord(TypedDict, total=False):
     heuristic: str
     counterfactual_of: str | None
     claims: Sequence[ClaimRecord]
-    published: Sequence[Mapping[str, str | float | None]]
+    published: Sequence[PublishedRecord]
     tolerance: ToleranceRecord
     rival: str | None
     rivals: Sequence[RivalRecord]
@@ -132,7 +140,7 @@ def _adapter(record: Any) -> TypeAdapter[Any]:
 def require(content: Any, record: Any, file: Path) -> None:
     """Raise UserError where plain data breaks a record: one line that names the first field. More is allowed."""
     try:
-        _adapter(record).validate_python(content)
+        _adapter(record).validate_python(content, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))

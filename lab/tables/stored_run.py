@@ -140,6 +140,8 @@ def _contradictions(meta: RunJson) -> Iterator[tuple[str, object, str]]:
     for label in looks["label"]:
         if looks["label"].count(label) > 1:
             yield "ccas.label", label, "of one sender"
+    if scenario.get("claims") and "tolerance" not in scenario:
+        yield "scenario.tolerance", "", "given where there are claims"
     seeds = len(meta["seeds"])
     if seeds != (trials := scenario.get("trials", seeds)):
         yield "seeds", f"{seeds} numbers", f"as many as there are trials: {trials}"

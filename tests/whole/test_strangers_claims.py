@@ -146,6 +146,12 @@ def test_a_trial_that_contradicts_itself_or_its_run_is_refused(
     assert f"trial.json: {rule}" in line
 
 
+def claims_alone(meta: dict[str, Any]) -> None:
+    claim = {"source": "thesis, table 5.3", "row": "SEARCH", "cca": "search", "values": {"exit_s": 1.0}}
+    meta["scenario"].update(claims=[claim])
+    del meta["scenario"]["tolerance"]
+
+
 def with_scenario(**changes: object) -> Callable[[dict[str, Any]], None]:
     return lambda meta: meta["scenario"].update(changes)
 
@@ -153,6 +159,7 @@ def with_scenario(**changes: object) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("edited", "rule"),
     [
+        (claims_alone, "scenario.tolerance=: must be given where there are claims"),
         (with_scenario(trials=7), "seeds=1 numbers: must be as many as there are trials: 7"),
         (with_scenario(ccas=["search", "bbr"]), "ccas=search: must be those of the scenario, each once: search, bbr"),
         (with_scenario(ccas=["search", "search"]), "ccas=search: must be those of the scenario, each once"),

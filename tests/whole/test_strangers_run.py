@@ -32,6 +32,8 @@ from tests.unit.test_digests import edit, lines, run
 
 __all__ = ["run"]  # a fixture
 TRIAL = Path("trials") / "search-001"
+PUBLISHED = {"cca": "cubic", "source": "thesis, table 5.3"}
+CLAIM = PUBLISHED | {"row": "CUBIC", "values": {"exit_s": 1.0}}
 FILES = [TRIAL / SUMS, TRIAL / "trial.json", TRIAL / "packets.parquet", Path("run.json.sha256")]
 NO_PLAIN = "must be a plain file, no folder, pipe or device"
 
@@ -177,6 +179,11 @@ def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text:
             "count=1000000000: must be less than or equal to 64",
         ),
         ("scenario", {"workload": {"model": "web"}}, "trial.json: workload=: must be given, as the scenario has one"),
+        ("scenario", {"published": [PUBLISHED | {"exit_s": "soon"}]}, "scenario.published.0.exit_s=soon: must be "),
+        ("scenario", {"published": [{"cca": "cubic"}]}, "scenario.published.0.source="),
+        ("scenario", {"tolerance": {"share_points": "10", "relative_pct": 5}}, "share_points=10: must be "),
+        ("scenario", {"claims": [CLAIM | {"values": {"exit_s": [1.0]}}]}, "scenario.claims.0.values.exit_s."),
+        ("scenario", {"claims": [CLAIM | {"source": "thesis"}]}, "scenario.claims.0.source=thesis: must be a document"),
         ("profile", {"recorded": 5}, "profile.recorded=5: must be a list"),
         ("profile", {"down": "fast"}, "profile.down=fast: must be a mapping"),
         ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be 1 to 100 letters"),

@@ -18,7 +18,7 @@ from lab.base.workers import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
 from lab.runs.trial import new_draft
-from lab.tables.digests import write_with_digest
+from lab.tables.digests import SUMS, write_with_digest
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -37,7 +37,7 @@ def merge(shards: Shards) -> list[Path]:
     for parts in runs.values():
         _require_one_request(parts)
     owners = owners_of(
-        ((name, parts[0].scenario["ccas"], parts[0].scenario["trials"]) for name, parts in runs.items()), _count(shards)
+        ((name, parts[0].scenario["ccas"], len(parts[0].meta["seeds"])) for name, parts in runs.items()), _count(shards)
     )
     found = {name: _trials(name, parts, owners, shards) for name, parts in runs.items()}
     return [_written(runs[name], trials) for name, trials in found.items()]
@@ -148,11 +148,11 @@ def _new_run(part: Run) -> Path:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Link a trial's files, which no command changes; copy them from another disk."""
+    """Link a trial's files that have a digest, which no command changes; copy them from another disk."""
     with new_draft(target) as draft:
         try:
-            for file in source.iterdir():
-                _link_or_copy(file, draft / file.name)
+            for name in (SUMS, *Trial(source).digests):
+                _link_or_copy(source / name, draft / name)
         except OSError as error:
             raise UserError(f"{target}: {error.strerror}") from None
         draft.replace(target)

@@ -98,6 +98,18 @@ def test_a_full_disk_is_a_line_and_leaves_no_draft(shards: list[Path], monkeypat
     assert list((run / "trials").iterdir()) == []
 
 
+def test_only_what_has_a_digest_is_merged(shards: list[Path]) -> None:
+    """A trial of a stranger may bring more: a file of a terabyte that is empty."""
+    for folder in shards:
+        change(run_of(folder), lambda meta: meta["scenario"].pop("trials"))  # as many as there are seeds
+        for trial in (run_of(folder) / "trials").iterdir():
+            (trial / "more").touch()
+    (folder,) = merge(shards)
+    trials = Run(folder).trials
+    assert len(trials) == 4
+    assert not any((trial.path / "more").exists() for trial in trials)
+
+
 def test_a_missing_shard_a_folder_that_is_none_and_one_given_twice_are_named(shards: list[Path]) -> None:
     assert error_of(merge, shards[:1]) == "lab merge: missing shard 2/2: run the same command with --shard 2/2"
     with pytest.raises(UserError, match=r"nix/shard\.json: No such file or directory: must be the folder of --out"):
