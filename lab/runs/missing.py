@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.backends.backend import Backend
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.base.format import counted
 from lab.base.processes import machine_mb
 from lab.links.draw import Link
 from lab.runs import one_boot, sizes
@@ -57,7 +58,7 @@ def _require_memory(experiment: Experiment, link: Link, backend: Backend, option
     needed_mb = workers * sizes.worker_mb(kernel_mb)
     if needed_mb > machine_mb():
         less = "fewer --jobs" if workers > 1 else "a smaller buffer, rate, delay or duration"
-        rule = f"at most {machine_mb()}, the memory of this machine, for {workers} trials at a time: {less}"
+        rule = f"at most {machine_mb()}, the memory of this machine, for {counted(workers, 'trial')} at a time: {less}"
         raise field_error(experiment.profile.file, "memory_mb", needed_mb, rule)
 
 
@@ -69,4 +70,4 @@ def require_space(experiment: Experiment, trials: int, options: RunOptions) -> N
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise UserError(f"{folder}: free_bytes={free}: must be {round(needed)} for {trials} trials")
+        raise UserError(f"{folder}: free_bytes={free}: must be {round(needed)} for {counted(trials, 'trial')}")

@@ -17,6 +17,7 @@ from lab.runs import missing, sizes
 from lab.runs.options import RunOptions
 from lab.runs.plan import MSS_BYTES, draw, make_plan
 from lab.schema.workload import MOST_OBJECTS
+from tests.brief import error_of
 from tests.conftest import SMALL, experiment_on
 from tests.stored_run import rewrite, store_run
 from tests.whole.test_runs_that_fail import results, site, small
@@ -120,13 +121,15 @@ def test_the_disk_must_hold_running_trials_and_the_share_that_stays(
     free(monkeypatch, needed - 1)
     with pytest.raises(UserError, match=rf"^{results.parent}: free_bytes=.*: must be {round(needed)} for 3 trials$"):
         missing.require_space(small(), 3, options)
+    free(monkeypatch, 0)
+    assert error_of(missing.require_space, small(), 1, options).endswith(" for 1 trial")
 
 
 def test_a_link_that_needs_more_memory_than_the_machine_has_is_refused_where_the_kernel_is_virtual(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(missing, "machine_mb", lambda: 100)
-    with pytest.raises(UserError, match=r"memory_mb=\d+: must be at most 100, the memory .* for 1 trials at a time"):
+    with pytest.raises(UserError, match=r"memory_mb=\d+: must be at most 100, the memory .* for 1 trial at a time"):
         missing.require_possible(small(), site.backend, RunOptions(workers=1))
     missing.require_possible(small(), site.backend, RunOptions(scheduler="tcp://elsewhere:1"))
     missing.require_possible(small(), replace(site.backend, kind="host"), RunOptions())  # type: ignore[type-var]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 
 import typer
 from rich.console import Console
@@ -152,17 +153,13 @@ def board(found: Sequence[Result], reference: Result) -> list[Place]:
     tested = pairs(relative, looks(len(usual), max(len(found) * (len(found) - 1) // 2, 1)), False)
     ranked = places(list(relative), tested, more_is_better=False)
     rows = [_place(each, ranked[each.name].best, usual) for each in found]
-    order = {name: _mean(values) for name, values in relative.items()}
+    order = {name: fmean(values) for name, values in relative.items()}
     return sorted(rows, key=lambda row: (row.place, -row.chokepoint_pct, order[row.name], row.name))
 
 
 def _place(result: Result, rank: int, usual: Sequence[float]) -> Place:
     own, hits = _flat(result.object_s), _flat(result.chokepoint)
-    return Place(rank, result.name, _mean(own), 100 * _mean(hits), paired(own, usual), result.note)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return Place(rank, result.name, fmean(own), 100 * fmean(hits), paired(own, usual), result.note)
 
 
 def _flat(by_link: Mapping[str, Sequence[float]]) -> list[float]:
@@ -186,12 +183,13 @@ def table(rows: Sequence[Place], faults: Sequence[Result]) -> str:
 def lines(rows: Sequence[Place], faults: Sequence[Result]) -> Iterator[str]:
     """Yield the lines of a terminal."""
     for row in rows:
-        note = f" ({row.note})" if row.note else ""
+        own, note = row.against, f" ({row.note})" if row.note else ""
         ties = "=" if sum(each.place == row.place for each in rows) > 1 else " "
+        against = "" if own.difference is None else f"; against {REFERENCE} {own.difference:+.2f} s"
+        interval = "" if own.lo is None or own.hi is None else f" [{own.lo:+.2f}, {own.hi:+.2f}]"
         yield (
             f"{row.place:>3}{ties} {row.name}: {SIZE_BYTES / 1e6:g} MB in {row.mean_s:.2f} s, "
-            f"{row.chokepoint_pct:.0f} % at the chokepoint; against {REFERENCE} "
-            f"{_signed(row.against.difference)} s [{_signed(row.against.lo)}, {_signed(row.against.hi)}]{note}"
+            f"{row.chokepoint_pct:.0f} % at the chokepoint{against}{interval}{note}"
         )
     for each in faults:
         yield f"  - {each.name}: {each.fault}"
@@ -199,10 +197,6 @@ def lines(rows: Sequence[Place], faults: Sequence[Result]) -> Iterator[str]:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
-
-
-def _signed(value: float | None) -> str:
-    return "?" if value is None else f"{value:+.2f}"
 
 
 def rank(

@@ -42,6 +42,16 @@ def test_submissions_that_have_not_separated_share_a_place() -> None:
     assert all(line.startswith("  1= ") for line in lines(rows, []))
 
 
+def test_a_line_has_an_interval_where_there_are_values_enough_for_one() -> None:
+    few = Result("cubic", {"far": [4.0, 4.1]}, {"far": [0.0] * 2})
+    slower = Result("a", {"far": [5.0, 5.3]}, {"far": [1.0] * 2})
+    assert list(lines(board([slower], few), [])) == [
+        "  1  a: 2 MB in 5.15 s, 100 % at the chokepoint; against cubic +1.10 s"
+    ]
+    (line,) = lines(board([result("a", 0.5)], USUAL), [])
+    assert line.endswith(" s [-1.81, -1.17]")
+
+
 def test_a_submission_without_a_result_is_a_row_with_its_fault() -> None:
     rows = board([result("a", 0.9)], USUAL)
     text = table(rows, [Result("b.zip", fault="rule.c: must be handed in")])
