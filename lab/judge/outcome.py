@@ -2,7 +2,7 @@
 """The outcome of a trial: one row per at-capacity rule.
 
 The exit, the first loss, throughput and retransmissions are the trial's; capacity and class depend on the
-rule. An exit at the chokepoint, by a record of a user's code, is compared with the packets: where they contradict it,
+rule. An exit that is not late, by a record of a user's code, is compared with the packets: where they contradict it,
 it has no class. A value that does not exist (no exit, capacity never reached, nothing lost) is null.
 
 Every time counts from when the data connection's SYN left the client. Many sources count from the first data segment:
@@ -79,7 +79,7 @@ def outcome(trial: Trial) -> list[Outcome]:
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
     found = {name: rule.apply(evidence) for name, rule in rules().items()}
-    counts = any(each.exit_class == ExitClass.CHOKEPOINT for each in found.values())
+    counts = any(each.exit_class in (ExitClass.EARLY, ExitClass.CHOKEPOINT) for each in found.values())
     captured = Captured(
         first_data_s(trial.packets, FLOW),
         _loss_agrees(trial, evidence.loss_s),

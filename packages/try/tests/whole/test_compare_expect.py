@@ -111,9 +111,9 @@ def recorded(trial: Path, t_s: float | None) -> None:
     ("t_s", "found"),
     [
         (None, "search 100 %"),
-        (
-            FILLED_S,
-            f"search 80 %; 1 of its trials count for nothing: slow_start_left={FILLED_S:.2f} s: must be an exit",
+        *(
+            (t_s, f"search 80 %; 1 of its trials count for nothing: slow_start_left={t_s:.2f} s: must be an exit")
+            for t_s in (0.9, FILLED_S)
         ),
     ],
 )
