@@ -272,10 +272,11 @@ def _base(name: str, file: Path) -> Scenario:
 
 def scenarios() -> list[str]:
     """Name every scenario; counterfactuals come last, because they only explain the others."""
-    return sorted(scenario_files(), key=lambda name: (_is_counterfactual(name), name))
+    return sorted(scenario_files(), key=lambda name: (is_counterfactual(name), name))
 
 
-def _is_counterfactual(name: str) -> bool:
+def is_counterfactual(name: str) -> bool:
+    """Return whether a scenario tests an explanation of another one; not of one that cannot be read."""
     try:
         return load_scenario(name)[1].counterfactual_of is not None
     except UserError:  # the command that needs its content reports it

@@ -20,6 +20,7 @@ from lab.images import image
 from lab.kernel.build import DEFAULT
 from lab.kernel.program import Buildable
 from lab.senders.ways import ways
+from lab.tables.digests import digest_of
 from lab_bundle import wheels
 from lab_bundle.content import OF_THE_MACHINE, TRACES, Folder, distributable, folders
 from lab_bundle.manifest import CONTENT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, BundledFile, Manifest, Member
@@ -125,7 +126,7 @@ def _manifest(
         files=len(content),
         content_bytes=sum(source.entry.bytes for source in content),
         list_bytes=listed.stat().st_size,
-        list_sha256=_digest(listed),
+        list_sha256=digest_of(listed),
         members=[_member(source.entry) for source in members],
     )
     return manifest.sealed, members
@@ -177,7 +178,7 @@ def _sources(folder: Folder) -> Iterator[Source]:
 
 
 def _member_source(path: Path, name: str) -> Source:
-    return Source(BundledFile(path=name, kind="file", bytes=path.stat().st_size, sha256=_digest(path)), path)
+    return Source(BundledFile(path=name, kind="file", bytes=path.stat().st_size, sha256=digest_of(path)), path)
 
 
 def _source(path: Path, name: str) -> Source:
@@ -187,13 +188,8 @@ def _source(path: Path, name: str) -> Source:
         path=name,
         kind="file",
         bytes=status.st_size,
-        sha256=_digest(path),
+        sha256=digest_of(path),
         runs=bool(status.st_mode & EXECUTABLE),
         time_s=int(status.st_mtime) if path.suffix == ".py" else TIME_S,
     )
     return Source(entry, path)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.base.errors import UserError
 from lab.judge.stored import Stored
 from lab.runs.experiment import Experiment, load_experiment
-from lab.schema.scenario import load_scenario, scenarios
+from lab.schema.scenario import is_counterfactual, load_scenario, scenarios
 from lab_papers.evaluation.claims.verdict import FEWEST_TRIALS
 from lab_papers.evaluation.kept import FOLDER
 
@@ -23,7 +23,7 @@ def campaign() -> list[str]:
 def stages() -> list[list[str]]:
     """Name the scenarios of the campaign in two parts: the papers' experiments, and their counterfactuals."""
     every = campaign()
-    own = [name for name in every if not _is_counterfactual(name)]
+    own = [name for name in every if not is_counterfactual(name)]
     return [own, [name for name in every if name not in own]]
 
 
@@ -32,13 +32,6 @@ def _in_campaign(name: str) -> bool:
         return load_scenario(name)[1].campaign
     except UserError:  # load_campaign reports it
         return True
-
-
-def _is_counterfactual(name: str) -> bool:
-    try:
-        return load_scenario(name)[1].counterfactual_of is not None
-    except UserError:
-        return False
 
 
 def quick_trials(trials: int) -> int:

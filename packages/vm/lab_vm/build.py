@@ -13,6 +13,7 @@ from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.images import image
+from lab.tables.digests import digest_of
 
 HERE = Path(__file__).parent
 RECIPE = (HERE / "customize", HERE / "disk")
@@ -59,7 +60,7 @@ def find() -> Box | None:
         return None
     stored = json.loads((folder() / "box.json").read_text())
     box = Box(folder() / NAME, stored["sha256"], stored["packages"])
-    got = _sha256(box.file) if box.file.is_file() else "missing"
+    got = digest_of(box.file) if box.file.is_file() else "missing"
     if got != box.sha256:
         raise UserError(f"{box.file}: sha256={got}: must be {box.sha256}: remove {folder()} and build it again")
     return box
@@ -96,7 +97,7 @@ def _make(draft: Path) -> None:
         raise UserError(
             f"{draft / NAME}: bytes={size}: must be at most {MOST_BYTES}: shorten packages/vm/lab_vm/box.pkgs"
         )
-    described = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
+    described = {"sha256": digest_of(draft / NAME), "bytes": size, "packages": versions}
     (draft / "box.json").write_text(json.dumps(described, indent=1))
 
 
@@ -136,8 +137,3 @@ def _require_space(place: Path) -> None:
     free = shutil.disk_usage(place).free
     if free < FREE_BYTES:
         raise UserError(f"{place.parent}: free_bytes={free}: must be {FREE_BYTES} to make the box")
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_import_ndt7 import read
 
 from lab.base.errors import UserError
-from lab.traces import importers
-from lab.traces.recording import Recording
-from tests.brief import put
 
 QLOG_HEAD = {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": {"vantage_point": {"type": "server"}}}
 
@@ -70,11 +68,6 @@ IN_LISTS = json.dumps(
         ],
     }
 )
-
-
-def read(folder: Path, text: str) -> Recording:
-    file = put(folder / "log", text)
-    return importers.read(file)
 
 
 def test_qlog_counts_what_each_ack_acknowledges(tmp_path: Path) -> None:

@@ -4,11 +4,9 @@
 from pathlib import Path
 
 import pytest
+from test_import_ndt7 import read
 
 from lab.base.errors import UserError
-from lab.traces import importers
-from lab.traces.recording import Recording
-from tests.brief import put
 
 SS = (
     "1700000000.100\nState Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
@@ -25,11 +23,6 @@ TWO_WITHOUT_ADDRESSES = "".join([CLOCK_AND_INFO[0], CLOCK_AND_INFO[1], CLOCK_AND
 
 
 SACKED_SS = SS.replace("cwnd:20 ", "cwnd:20 sacked:100 ")
-
-
-def read(folder: Path, text: str) -> Recording:
-    file = put(folder / "log", text)
-    return importers.read(file)
 
 
 def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:

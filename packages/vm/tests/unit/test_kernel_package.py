@@ -15,6 +15,7 @@ from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
 from lab.images.refused import refused
+from lab.tables.digests import digest_of
 from tests.brief import error_of, put
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m BASE FRAGMENT\nshift; cat "$@" >.config\n'
@@ -119,7 +120,7 @@ def box_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     build.folder().mkdir()
     file = build.folder() / build.NAME
     file.write_bytes(b"a disk")
-    (build.folder() / "box.json").write_text(json.dumps({"sha256": build._sha256(file), "packages": {"udev": "1"}}))
+    (build.folder() / "box.json").write_text(json.dumps({"sha256": digest_of(file), "packages": {"udev": "1"}}))
     (build.folder() / DONE).touch()
     return file
 
