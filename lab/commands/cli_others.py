@@ -8,7 +8,7 @@ import typer
 
 from lab.commands.cli_options import FigureForms, KernelSource, KernelVersion, Verbose, console
 from lab.commands.known import require_run
-from lab.commands.lines import say
+from lab.commands.lines import say, show_rows
 from lab.kernel.versions import DEFAULT
 
 app = typer.Typer()
@@ -45,10 +45,7 @@ def list_(
     Example: `lab list`, or with what each is: `lab list scenarios`
     """
     from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
 
-    from lab.base.plain_text import escaped
     from lab.commands.inventory import described, names_by_kind
 
     if kind is None:
@@ -56,10 +53,7 @@ def list_(
             console.print(f"{each} (lab list {each})", markup=False)
             console.print(Padding("  ".join(names), (0, 0, 1, 2)), markup=False)
         return
-    table = Table.grid(padding=(0, 2))
-    for row in described(kind):
-        table.add_row(*map(Text, map(escaped, row)))
-    console.print(table, markup=False)
+    show_rows(console, described(kind))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lab.base.console import PlainConsole
+from lab.commands.lines import show_rows
 
 if TYPE_CHECKING:
     from lab.kernel.build import Kernel
@@ -27,11 +28,10 @@ def list_() -> None:
     from lab.schema.cca import load_senders
     from lab.senders.ways import way_of
 
-    rows = [(name, cca.label, way_of(cca).where(cca), cca.exit_label) for name, cca in load_senders().items()]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        console.print(line.rstrip(), soft_wrap=True, markup=False)
+    rows: list[tuple[str, str]] = []
+    for name, cca in load_senders().items():
+        rows += [(name, f"{cca.label} ({way_of(cca).where(cca)})"), ("", f"exit: {cca.exit_label}")]
+    show_rows(console, rows)
 
 
 @app.command()

@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -163,9 +164,9 @@ def exit_of(tree: CopiedTree, sender: str) -> dict[str, object]:
 
 
 def test_added_senders_are_listed_and_shown_with_what_is_their_files(tree: CopiedTree) -> None:
-    listed = {line.split()[0]: line for line in tree.lab("senders", "list").splitlines()}
-    assert listed["capped"].endswith("a window of 64 packets")
-    assert listed["search_mine"].endswith("SEARCH: delivered bytes stop doubling")
+    listed = tree.lab("senders", "list")
+    assert re.search(r"^capped .*\n +exit: a window of 64 packets *$", listed, re.MULTILINE)
+    assert re.search(r"^search_mine .*\n +exit: SEARCH: delivered bytes stop doubling *$", listed, re.MULTILINE)
     shown = tree.lab("senders", "show", "search_mine")
     assert "parameter   bins = 12   " in shown
     assert "flow_bytes" in shown

@@ -3,6 +3,7 @@
 
 import importlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -116,6 +117,15 @@ def test_help_shows_at_most_25_commands_in_groups_those_of_packages_too() -> Non
     assert len(shown) <= 25
     assert shown["run"] == "Run and look"
     assert shown["grade"] == shown["course"] == "Teach"
+
+
+@pytest.mark.parametrize("listing", ["list senders", "senders list", "figure", "course list"])
+def test_a_list_fits_into_a_terminal_of_80_columns(listing: str) -> None:
+    start = [sys.executable, "-m", "lab", *listing.split()]
+    done = subprocess.run(
+        start, cwd=REPO, env={**os.environ, "COLUMNS": "80"}, capture_output=True, text=True, check=True
+    )
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 @pytest.fixture(autouse=True)

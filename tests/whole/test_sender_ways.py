@@ -140,7 +140,7 @@ def test_its_senders_stand_behind_all_others_and_look_like_none(package: Path) -
 
 def test_its_senders_are_named_by_every_command(package: Path, tmp_path: Path) -> None:
     listed = lab(tmp_path, "senders", "list", PYTHONPATH=str(package)).stdout
-    assert re.search("^pigeon +Over carrier pigeons +a loft +out of grain$", listed, re.MULTILINE)
+    assert re.search(r"^pigeon +Over carrier pigeons \(a loft\) *\n +exit: out of grain *$", listed, re.MULTILINE)
     line = refused(lab(tmp_path, *RUN_ON_HOST, PYTHONPATH=str(package)))
     assert line == "command line: backend=host: must be virtual: pigeon rest in real time"
 

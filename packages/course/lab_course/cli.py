@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.cli_options import Jobs, console
+from lab.commands.lines import show_rows
 
 app = typer.Typer(no_args_is_help=True, help="Assignments: students' folders, the teacher's key, tests of the grader.")
 Names = Annotated[str | None, typer.Option("--assignments", help="Numbers or names, a comma between; default: all.")]
@@ -21,7 +22,7 @@ def list_() -> None:
     """
     from lab_course.course_commands import listing
 
-    console.print("\n".join(listing()), soft_wrap=True, markup=False)
+    show_rows(console, listing())
 
 
 @app.command()

@@ -32,13 +32,14 @@ def chosen(names: str | None) -> list[Assignment]:
     return [find_assignment(name.strip()) for name in names.split(",")]
 
 
-def listing() -> Iterator[str]:
-    """Yield a line per assignment."""
+def listing() -> Iterator[tuple[str, str]]:
+    """Yield each assignment's name and title, then its points and minutes."""
     for each in chosen(None):
         content = each.content
         teacher = "" if each.has_teacher else ", without the teacher's part"
+        yield each.folder.name, content.title
         minutes = f"{content.human_minutes} min of a student, {content.machine_minutes} of a machine"
-        yield f"{each.folder.name:28} {content.title}: {each.points} points, {minutes}{teacher}"
+        yield "", f"{each.points} points, {minutes}{teacher}"
 
 
 def make_course(

@@ -11,7 +11,7 @@ from lab_formats.cli import Figures, FormatName, Name, Settings
 from lab.base.errors import UserError
 from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, ShardFolder, Shards, console, run_options
 from lab.commands.known import require_scenarios
-from lab.commands.lines import say
+from lab.commands.lines import say, show_rows
 
 
 class Width(StrEnum):
@@ -130,12 +130,12 @@ def figure(
     Example: `lab figure exit_times --run thesis-geo`
     """
     from lab.base import paths
-    from lab_papers.commands.figure import Sheet, lines, write
+    from lab_papers.commands.figure import Sheet, listing, write
     from lab_papers.paper import Sources
     from lab_papers.search_replay import replay_library
 
     if name is None:
-        say(console, *lines())
+        show_rows(console, listing())
         return
     sources = Sources(run or [], replay_library())
     sheet = Sheet(width.value, form.value, footer, style)

@@ -39,12 +39,12 @@ class Sheet:
         return self.footer
 
 
-def lines() -> Iterator[str]:
+def listing() -> Iterator[tuple[str, str]]:
     """List the figures: name, what --run must name, and what each shows."""
     for figure in every_figure():
         if figure.given is not None:
-            yield f"{figure.name:20} --run: {figure.given}"
-            yield f"{'':20} {figure.about}"
+            yield figure.name, f"--run: {figure.given}"
+            yield "", figure.about
 
 
 def named(name: str) -> PageFigure:
