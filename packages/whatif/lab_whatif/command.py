@@ -74,8 +74,9 @@ class Request:
             raise field_error(COMMAND_LINE, "pacing", self.pacing, " or ".join(PACINGS))
         require_senders(self.was, "was")
         require_senders(self.cca)
-        if self.folder.exists() and not (self.folder / files.EVIDENCE).is_file() and content_of(self.folder):
-            raise field_error(COMMAND_LINE, "out", self.folder, "a new folder, or one that this command wrote")
+        if self.folder.exists() and content_of(self.folder) and not files.is_of(self.folder, self.capture):
+            rule = "a new folder, or one that this command wrote for this capture"
+            raise field_error(COMMAND_LINE, "out", self.folder, rule)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def answer(request: Request, console: Console) -> None:
         raise field_error(request.capture, "segments", inferred.mss_bytes, rule)
     recorded = measured(inferred)
     request.folder.mkdir(parents=True, exist_ok=True)
-    files.write_evidence(request.folder, inferred, side, notes)
+    files.write_evidence(request.folder, request.capture, inferred, side, notes)
     if request.was is None:
         written(request.folder / files.LINK, profile(inferred, VARIANTS[0], recorded.begin_s))
         shown.show_link(inferred, side, notes, console)
@@ -148,7 +149,7 @@ def _bounded(request: Request, log: Recording, console: Console) -> None:
         raise field_error(COMMAND_LINE, "was", request.was, rule)
     table, found = logs.bounds(request.capture, log)
     request.folder.mkdir(parents=True, exist_ok=True)
-    files.write_bounds(request.folder, log, table, found)
+    files.write_bounds(request.folder, request.capture, log, table, found)
     shown.show_bounds(found, log, console)
     show_path(console, "files", request.folder)
 

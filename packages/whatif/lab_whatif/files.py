@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.base.plain_file import whole_file, write_whole
+from lab.base.plain_file import require_plain, whole_file, write_whole
+from lab.traces.importers import content_digest
 from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
@@ -17,23 +18,30 @@ from lab_whatif.verdict import Compared
 EVIDENCE, CAPACITY, UP, NUMBERS, LINK = "evidence.json", "capacity.parquet", "up.parquet", "whatif.csv", "link.yml"
 
 
-def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]) -> None:
+def is_of(folder: Path, capture: Path) -> bool:
+    """Return whether a folder has what was written for this very file."""
+    require_plain(capture)
+    evidence = folder / EVIDENCE
+    return evidence.is_file() and content_digest(capture) in evidence.read_text(errors="replace")
+
+
+def write_evidence(folder: Path, capture: Path, inferred: Inferred, side: str, notes: list[str]) -> None:
     """Write each number with its bounds, the capacity by time, and each ACK's wait."""
-    _write_json(folder, inferred.name, side, notes, items(inferred))
+    _write_json(folder, capture, side, notes, items(inferred))
     _write_table(folder / CAPACITY, inferred.capacity.drop("replayed_mbps"))
     up = inferred.path.up
     waits = {"t_s": up.depart_s, "wait_ms": up.most_s * 1e3, "bracket_ms": (up.most_s - up.least_s) * 1e3}
     _write_table(folder / UP, pl.DataFrame(waits))
 
 
-def write_bounds(folder: Path, log: Recording, table: pl.DataFrame, found: list[Item]) -> None:
+def write_bounds(folder: Path, capture: Path, log: Recording, table: pl.DataFrame, found: list[Item]) -> None:
     """Write what coarse readings bound."""
-    _write_json(folder, log.source, "sender, by its tcp_info", log.notes, found)
+    _write_json(folder, capture, "sender, by its tcp_info", log.notes, found)
     _write_table(folder / CAPACITY, table)
 
 
-def _write_json(folder: Path, name: str, side: str, notes: Sequence[str], numbers: list[Item]) -> None:
-    facts = {"capture": name, "captured_at": side, "notes": list(notes)}
+def _write_json(folder: Path, capture: Path, side: str, notes: Sequence[str], numbers: list[Item]) -> None:
+    facts = {"capture": capture.name, "digest": content_digest(capture), "captured_at": side, "notes": list(notes)}
     content = facts | {"numbers": [each._asdict() for each in numbers]}
     write_whole(folder / EVIDENCE, json.dumps(content, indent=1) + "\n")
 

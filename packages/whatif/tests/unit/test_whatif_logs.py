@@ -158,7 +158,7 @@ def test_no_file_is_written_through_a_link(tmp_path: Path, name: str) -> None:
     (canary := tmp_path / "canary").write_text("as it was")
     (folder := tmp_path / "answer").mkdir()
     (folder / name).symlink_to(canary)
-    files.write_bounds(folder, LOG, pl.DataFrame({"t_s": [0.0]}), [])
+    files.write_bounds(folder, canary, LOG, pl.DataFrame({"t_s": [0.0]}), [])
     files.write_numbers(folder, "cubic", [], [])
     written(folder / files.LINK, {"title": "a link"})
     assert canary.read_text() == "as it was"

@@ -280,6 +280,18 @@ def test_the_command_writes_the_link_and_its_evidence(tmp_path: Path, bulk: Down
     assert "base RTT 49.0 ms" in result.stdout
 
 
+def test_the_answer_of_one_capture_is_not_replaced_by_that_of_another(tmp_path: Path, bulk: Download) -> None:
+    first, second = (
+        written(tmp_path / name, bulk.client[:end], BULK) for name, end in (("x.pcap", None), ("y.pcap", -9))
+    )
+    out = ["--out", str(tmp_path / "out")]
+    assert [CliRunner().invoke(app, ["whatif", str(file), *out]).exit_code for file in (first, first)] == [0, 0]
+    before = {each.name: each.read_bytes() for each in (tmp_path / "out").iterdir()}
+    line = str(CliRunner().invoke(app, ["whatif", str(second), *out]).exception)
+    assert line.endswith("out: must be a new folder, or one that this command wrote for this capture")
+    assert {each.name: each.read_bytes() for each in (tmp_path / "out").iterdir()} == before
+
+
 def test_an_import_of_a_capture_states_the_link_beside_the_goodput(tmp_path: Path, bulk: Download) -> None:
     file = written(tmp_path / "x.pcap", bulk.client, BULK)
     lines = CliRunner().invoke(app, ["traces", "import", str(file)]).stdout
