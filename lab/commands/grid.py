@@ -99,10 +99,13 @@ def require_known_parameters(points: Sequence[Mapping[str, str]], senders: Sende
 
 def _page(base: Experiment, points: Sequence[Point], runs: Sequence[Path], console: Console) -> None:
     from lab.evaluation import sweep
-    from lab.report.sweep import write  # drawing loads slowly: not before the trials
+    from lab.report.sweep import tables_of, write  # drawing loads slowly: not before the trials
+    from lab.report.text import shown
 
     stored = Stored.each_of([Run(run) for run in runs])
     found = [(point.texts, each) for point, each in zip(points, stored, strict=True)]
     folder = sweep.store(base.name, sweep.table_of(found))
-    show_path(console, "page", write(folder, base.name, base.scenario.question, sweep.read(folder)))
+    table = sweep.read(folder)
+    console.print(shown((), tables_of(table)[:1], console.width))
+    show_path(console, "page", write(folder, base.name, base.scenario.question, table))
     show_path(console, "table", folder / sweep.FILE)

@@ -18,13 +18,17 @@ from lab.report.template import picture, render
 
 def write(folder: Path, name: str, question: str, sweep: pl.DataFrame) -> Path:
     """Write the page beside sweep.csv."""
-    measures = sweep["measure"].unique(maintain_order=True)
     title = f"{name} over {' and '.join(fields_of(sweep))}"
-    tables = [_table(sweep, measure) for measure in measures]
-    drawn = ((measure, draw(sweep, measure)) for measure in measures)
+    tables = tables_of(sweep)
+    drawn = ((table.name, draw(sweep, table.name)) for table in tables)
     pictures = [picture(measure, svg(each.figure), each.alt, each.caption) for measure, each in drawn if each]
     page = render("sweep.html.j2", title=title, question=question, pictures=pictures, tables=tables)
     return write_whole(folder / "index.html", page)
+
+
+def tables_of(sweep: pl.DataFrame) -> list[Table]:
+    """Return a table for each measure; the first is that of the headlines."""
+    return [_table(sweep, measure) for measure in sweep["measure"].unique(maintain_order=True)]
 
 
 def _table(sweep: pl.DataFrame, measure: str) -> Table:

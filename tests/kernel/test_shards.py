@@ -63,6 +63,7 @@ def test_the_same_command_draws_the_page_and_runs_nothing(folder: Path) -> None:
     before = trials(folder / "merged")
     printed = ran(folder / "merged", *swept(folder))
     assert "trials run" not in printed
+    assert printed.index("At the chokepoint: share of the judged trials") < printed.index("\npage ")
     (page,) = folder.glob("merged/sweeps/try-mine/*/index.html")
     assert "search.threshold_pct" in page.read_text()
     assert trials(folder / "merged") == before
