@@ -23,7 +23,7 @@ from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
 from lab.schema.cca import cca_names
 from lab_conform.case import Case, chosen
-from lab_conform.page import PAGE, write_page
+from lab_conform.page import PAGE, explained, write_page
 from lab_conform.run import NAME, Bench, failed, verdicts
 from lab_conform.subject import subject
 from lab_conform.verdict import Verdict
@@ -68,7 +68,7 @@ def answer(request: Request, console: Console) -> None:
     found = run(request, console)
     for each in found:
         if each.outcome == "failed":
-            for line in each.lines:
+            for line in filter(None, (*each.lines, explained(each))):
                 say(console, f"{each.sender}: {line}")
     counts = {name: sum(1 for each in found if each.outcome == name) for name in ("passed", "failed", "not applicable")}
     say(console, ", ".join(f"{count} {name}" for name, count in counts.items()))

@@ -64,14 +64,14 @@ def file_of(verdict: Verdict) -> str:
 def cell_page(verdict: Verdict) -> str:
     """Write the page of a verdict that has a trial."""
     assert verdict.view
-    case, known = verdict.case, known_of(verdict)
+    case, known = verdict.case, explained(verdict)
     checks = "".join(
         f'<li class="{"passed" if each.passed else "failed"}">{escape(each.line)}' for each in verdict.checked
     )
     parts = [
         f"<h1>{escape(case.title)}</h1>",
         f"<p>{escape(verdict.sender)}: {MARKS[verdict.outcome]}: {escape(verdict.reason)}</p>",
-        *([f"<p><b>Known, a fault of the {known.fault}.</b> {marked(known)}</p>"] if known else []),
+        *([f"<p>{marked(known)}</p>"] if known else []),
         f"<p>{escape(case.rule)} ({case.keyword}). Dashed lines: events.</p>",
         f"<ul>{checks}</ul><div class=plate>{drawn(verdict.view)}</div><p><a href={PAGE}>All cases</a></p>",
     ]
@@ -83,9 +83,18 @@ def known_of(verdict: Verdict) -> Finding | None:
     return finding(verdict.sender, verdict.case.name) if verdict.outcome == "failed" else None
 
 
-def marked(known: Finding) -> str:
+def explained(verdict: Verdict) -> str:
+    """Return why a case fails, or which of the lab's senders fail it, too; empty where nothing is known."""
+    if known := known_of(verdict):
+        return f"known, {known.fault}: {known.text}"
+    cases = {verdict.case.name} if verdict.outcome == "failed" else set()
+    others = [name for each in findings() if cases.intersection(each.cases) for name in each.senders]
+    return f"failed by {', '.join(others)}, too: docs/conform-senders.md has why" if others else ""
+
+
+def marked(known: str) -> str:
     """Return what is known as HTML: what stands between backticks is code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(known.text))
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(known))
 
 
 def drawn(view: View) -> str:
@@ -169,8 +178,8 @@ def _failures(found: list[Verdict]) -> str:
 
 
 def _why(verdict: Verdict) -> str:
-    known = known_of(verdict)
-    return f"known, {known.fault}: {marked(known)}" if known else escape(verdict.reason)
+    known = marked(explained(verdict))
+    return known if known_of(verdict) else "<br>".join(filter(None, (escape(verdict.reason), known)))
 
 
 def _matrix(suite: str, found: list[Verdict], senders: list[str]) -> Iterator[str]:

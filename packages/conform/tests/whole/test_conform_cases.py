@@ -8,7 +8,7 @@ import pytest
 import yaml
 from lab_conform.case import FOLDER, Case, chosen, read_case, suites
 from lab_conform.link import Span, profile
-from lab_conform.page import PAGE, finding, findings, write_page
+from lab_conform.page import PAGE, explained, finding, findings, write_page
 from lab_conform.run import Attempt, experiment_of
 from lab_conform.subject import subject
 from lab_conform.verdict import Outcome, Verdict
@@ -228,6 +228,14 @@ def test_failures_stand_before_the_tables_with_what_is_known_or_the_reason(page:
     assert "known, sender: the least timeout is 200 ms" in failed
     assert "with <code>net.ipv4.tcp_tso_win_divisor=100</code>, which" in failed
     assert "0.9 &lt;of&gt; it" in failed
+
+
+def test_a_failure_of_a_sender_of_ones_own_names_those_of_the_lab_that_fail_the_case_too() -> None:
+    case = "rfc5681-6928/threshold-from-flight"
+    assert explained(_verdict(case, "mine", "failed")) == "failed by reno, too: docs/conform-senders.md has why"
+    assert (
+        explained(_verdict(case, "mine", "passed")) == explained(_verdict("search/bin-length", "mine", "failed")) == ""
+    )
 
 
 def test_cases_that_apply_to_nobody_are_counted_with_their_reason(page: str) -> None:
