@@ -156,7 +156,7 @@ def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> 
 @pytest.mark.parametrize(
     ("words", "first"),
     [
-        ("reproduce {}", "1 scenario of 2 trials, 1 at once; "),
+        ("reproduce {}", "1 scenario of 2 trials, 1 at once; at most about "),
         ("compare --cca cubic,bbr --quick --links geo", "cubic against bbr, on geo"),
     ],
 )

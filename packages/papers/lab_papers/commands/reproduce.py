@@ -23,6 +23,7 @@ from lab.commands.part import Part, run_part
 from lab.commands.prepare import all_prepared, prepare
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
+from lab.runs import estimate
 from lab.runs.execute import Executed, execute
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
@@ -183,12 +184,19 @@ def run_campaign(
     return Problems(_faults(_run(experiments, options, console)), missing)
 
 
+def _trials(experiment: Experiment) -> int:
+    return experiment.scenario.trials * len(experiment.scenario.ccas)
+
+
 def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
     """Print what will be done; run the missing trials of what has its recordings, and of the stand-ins of the rest."""
-    trials = sum(each.scenario.trials * len(each.scenario.ccas) for each in experiments)
-    at_once = options.scheduler or f"{options.workers} at once"
+    trials = sum(map(_trials, experiments))
+    minutes = sum(
+        estimate.minutes(each.name, _trials(each), each.scenario.duration_s, options.workers) for each in experiments
+    )
+    took = f"{options.workers} at once; at most {estimate.about(minutes)}: less where stored"
     named = "1 scenario" if len(experiments) == 1 else f"{len(experiments)} scenarios"
-    about = f"{named} of {trials_text(trials)}, {at_once}; stored trials are kept"
+    about = f"{named} of {trials_text(trials)}, {options.scheduler or took}"
     say(console, f"{about}; results in {paths.results()}, cache in {paths.cache()}")
     runnable, backend = _runnable(experiments, console)
     with TrialBar(console, many_runs=True) as bar:
