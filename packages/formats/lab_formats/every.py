@@ -6,40 +6,25 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from pydantic import ConfigDict, RootModel, model_validator
 
 from lab.base import paths
-from lab.schema.load import Strict, load
+from lab.schema.load import load
 from lab.traces.importer import Formats, Head, Importer
-from lab.traces.recording import Meaning
 from lab_formats import formats
-from lab_formats.preset import Preset, has_columns
+from lab_formats.preset import Mapped, Preset, has_columns
 from lab_formats.reading.table import BLANK
 from lab_formats.resemblance import resembled
 
 FILE = Path(__file__).with_name("presets.yml")
 
 
-class Stanza(Strict):
-    """A format: how a file is recognised, and the fields of its Preset."""
+class Stanza(Mapped):
+    """A format as data: its columns, and how a file is recognised."""
 
-    reads: str
-    gives: str
     names: list[str] = []
     line: str | None = None
-    columns: str
-    meaning: Meaning | None = None
-    notes: list[str] = []
-    separator: str = ","
-    header: list[str] | None = None
-    missing: dict[str, list[str]] = {}
-    suffixes: dict[str, str] = {}
-    labels: list[str] = []
-    short_after: str | None = None
-    values_have_ends: bool = True
-    full_loss_has_no_rtt: bool = False
 
     @model_validator(mode="after")
     def _is_recognised(self) -> "Stanza":
@@ -58,13 +43,9 @@ class Stanza(Strict):
 
     def importer(self, name: str) -> Importer:
         """Return the format."""
-        kept = self.model_dump(exclude={"names", "line", "separator"})
-        plain: dict[str, Any] = {
-            field: tuple(value) if isinstance(value, list) else value for field, value in kept.items()
-        }
-        plain["missing"] = {column: tuple(marks) for column, marks in self.missing.items()}
+        fields = {field: getattr(self, field) for field in Mapped.model_fields}
         separator = BLANK if self.separator == "blank" else self.separator
-        return Preset(name=name, fits=self.fits, separator=separator, **plain).importer()
+        return Preset(name=name, fits=self.fits, **{**fields, "separator": separator}).importer()
 
 
 class Stanzas(RootModel[dict[str, Stanza]]):

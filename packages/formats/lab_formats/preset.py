@@ -1,44 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A format that only maps columns: a table that names each column, its unit, and what its numbers mean."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from lab.schema.load import Strict
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.clock import counted, dated, ordered, with_holes
 from lab_formats.reading.table import Table, read_table
 from lab_formats.reading.units import ColumnSpec, parse_columns
 
-Marks = Mapping[str, tuple[str, ...]]
 
-
-@dataclass(frozen=True)
-class Preset:
-    """A format of columns.
+class Mapped(Strict):
+    """How columns of a file become those of a recording.
 
     `columns` has the syntax of the format `columns`: `t_s=Time [ms], rate_down_mbps=DL [kbit/s]`. Without t_s the rows
     are samples.
     """
 
-    name: str
     reads: str  # the file, in a few words
     gives: str  # the recording, in a few words
-    fits: Callable[[Head], bool]
     columns: str
     meaning: Meaning | None = None
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     separator: str = ","
-    header: tuple[str, ...] | None = None  # column names of a file without a header line
-    missing: Marks = field(default_factory=dict)  # marks of a missing value, by column of the recording
-    suffixes: Mapping[str, str] = field(default_factory=dict)  # text behind each number, by column of the recording
-    labels: tuple[str, ...] = ()  # columns of text that samples keep
+    header: Sequence[str] | None = None  # column names of a file without a header line
+    missing: Mapping[str, Sequence[str]] = {}  # marks of a missing value, by column of the recording
+    suffixes: Mapping[str, str] = {}  # text behind each number, by column of the recording
+    labels: Sequence[str] = ()  # columns of text that samples keep
     short_after: str | None = None  # a row that ends with this text may have fewer fields
     values_have_ends: bool = True  # a value does not last over a pause of the recorder
     full_loss_has_no_rtt: bool = False  # an RTT where all probes were lost is an old one
+
+
+class Preset(Mapped):
+    """A format of columns, and how a file of it is recognised."""
+
+    name: str
+    fits: Callable[[Head], bool]
 
     def importer(self, read: Callable[..., Recording] | None = None) -> Importer:
         """Return the format; `read` replaces the preset's own where the format has options."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What phones measured over 5G, as CSV: 5Gophers' iperf3 TCP downloads and pings, and Lumos5G's downloads."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from lab.base.errors import field_error
@@ -39,7 +38,8 @@ def read_downloads(path: Path, *, carrier: str | None = None) -> Recording:
     if carrier not in names:
         raise field_error(path, "carrier", carrier, f"given, one of {', '.join(sorted(names))}")
     note = (f"The column of {carrier}.",) if carrier else ()
-    return replace(DOWNLOADS, columns=DOWNLOADS.columns.format(column=names[carrier])).recording(table, note)
+    columns = DOWNLOADS.columns.format(column=names[carrier])
+    return DOWNLOADS.model_copy(update={"columns": columns}).recording(table, note)
 
 
 def fits_pings(head: Head) -> bool:
@@ -62,7 +62,8 @@ def read_pings(path: Path) -> Recording:
     table = PINGS.table(path)
     rtt = next((name for name in PROBES if name in table.frame.columns), "rtt_ms")
     labels = tuple(name for name in table.frame.columns if name not in (rtt, "probe_num"))
-    return replace(PINGS, columns=PINGS.columns.format(column=rtt), labels=labels).recording(table)
+    columns = PINGS.columns.format(column=rtt)
+    return PINGS.model_copy(update={"columns": columns, "labels": labels}).recording(table)
 
 
 LUMOS5G = Preset(

@@ -51,7 +51,7 @@ class Table:
         name: str,
         low: float = -INFINITE,
         high: float = INFINITE,
-        missing: tuple[str, ...] | None = None,
+        missing: Sequence[str] | None = None,
         suffix: str = "",
         rule: str | None = None,
     ) -> pl.Series:
@@ -71,7 +71,7 @@ class Table:
         return pl.select(pl.when(~gone).then(values).alias(name)).to_series()
 
     def column(
-        self, name: str, becomes: str, scale: float = 1.0, missing: tuple[str, ...] | None = None, suffix: str = ""
+        self, name: str, becomes: str, scale: float = 1.0, missing: Sequence[str] | None = None, suffix: str = ""
     ) -> pl.Series:
         """Return a column in a recording's unit and range; `scale` turns the file's unit into it."""
         low, high = RANGES[becomes]
@@ -79,7 +79,7 @@ class Table:
 
 
 def read_table(
-    path: Path, separator: str = ",", names: tuple[str, ...] | None = None, short_after: str | None = None
+    path: Path, separator: str = ",", names: Sequence[str] | None = None, short_after: str | None = None
 ) -> Table:
     """Read a table; `names` of a file without a header line, else its first line has them.
 
@@ -148,7 +148,7 @@ def _check_widths(path: Path, rows: pl.Series, width: int, first_line: int, shor
         raise line_error(path, first_line + found[0], "columns", len(rows[found[0]]), f"{width}, as in the other lines")
 
 
-def _rule(low: float, high: float, missing: tuple[str, ...] | None, suffix: str) -> str:
+def _rule(low: float, high: float, missing: Sequence[str] | None, suffix: str) -> str:
     bounds = [f"at least {low:g}"] * (low > -INFINITE) + [f"at most {high:g}"] * (high < INFINITE)
     words = " ".join(["a number", *([f"with {suffix}"] if suffix else []), " and ".join(bounds)]).strip()
     marks = [mark or "empty" for mark in missing or ()]
