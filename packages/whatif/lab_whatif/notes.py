@@ -6,7 +6,7 @@ from pathlib import Path
 from lab.base.errors import UserError
 from lab_whatif import logs
 from lab_whatif.judged import judged
-from lab_whatif.shown import link_lines
+from lab_whatif.shown import link_sentences
 
 
 def of_recording(file: Path, form: str) -> list[str]:
@@ -21,4 +21,4 @@ def of_recording(file: Path, form: str) -> list[str]:
             return []
     except UserError as error:
         return [f"The link behind it is not known: {str(error).splitlines()[0].removeprefix(f'{file}: ')}."]
-    return [f"{line[0].upper()}{line[1:]}." for line in link_lines(inferred, side)]
+    return link_sentences(inferred, side)

@@ -67,8 +67,13 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
 
 def show_link(inferred: Inferred, side: str, notes: list[str], console: Console) -> None:
     """Print the link, and what was noted while the file was read."""
-    for line in [*link_lines(inferred, side), *notes]:
+    for line in [*link_sentences(inferred, side), *notes]:
         say(console, line)
+
+
+def link_sentences(inferred: Inferred, side: str) -> list[str]:
+    """Return the lines of the link as sentences."""
+    return [f"{line[0].upper()}{line[1:]}." for line in link_lines(inferred, side)]
 
 
 def link_lines(inferred: Inferred, side: str) -> list[str]:

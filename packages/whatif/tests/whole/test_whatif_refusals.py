@@ -278,6 +278,7 @@ def test_the_command_writes_the_link_and_its_evidence(tmp_path: Path, bulk: Down
     assert "The last packet (number" in result.stdout
     assert {each.name for each in (tmp_path / "out").iterdir()} >= {"evidence.json", "capacity.parquet", "link.yml"}
     assert "base RTT 49.0 ms" in result.stdout
+    assert "\nBuffer drops what exceeds " in result.stdout
 
 
 def test_the_answer_of_one_capture_is_not_replaced_by_that_of_another(tmp_path: Path, bulk: Download) -> None:
