@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write the whole report of a stored run into its folder, unless it is there already, made from the same."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from lab.base.plain_file import write_whole
 from lab.base.workers import one_pool
-from lab.report import kept, markdown, page, text, trust
+from lab.judge.provenance import levels, mark
+from lab.judge.registry import rules
+from lab.report import kept, markdown, template, text, trust
 from lab.report.answer import Answer, answer_of
 from lab.report.browser.pack import browsed
 from lab.report.drawn import Drawn, draw, parts_of
@@ -65,22 +68,29 @@ def _write(answer: Answer, drawn: list[Drawn]) -> list[Path]:
 
 
 def _page(answer: Answer, drawn: list[Drawn]) -> str:
-    run, judged = answer.run, answer.stored.judged.outcomes
-    name = run.path.resolve().parent.name
-    return page.render(
-        run=run.path.resolve().name,
-        scenario=name,
-        meta=run.meta,
-        headline=answer.headline,
-        overviews=[each.picture for each in drawn if each.cca is None],
-        tables=answer.tables,
-        senders=[_sender(stanza, drawn) for stanza in run.ccas],
-        checks=trust.checks(run.trials),
-        invalid=answer.invalid,
-        digests=trust.digests(run),
-        losses=trust.losses(judged),
-        trials=len(run.trials),
-        browsed=browsed([(run, judged, name)]),
+    """Return the page as HTML: styles and figures are inside, nothing is fetched."""
+    run, judged, tables = answer.run, answer.stored.judged.outcomes, answer.tables
+    meta, name = run.meta, run.path.resolve().parent.name
+    page = {
+        "run": run.path.resolve().name,
+        "scenario": name,
+        "meta": meta,
+        "headline": answer.headline,
+        "overviews": [each.picture for each in drawn if each.cca is None],
+        "tables": tables,
+        "has_published": any(row.published for table in tables for group in table.groups for row in group.rows),
+        "senders": [_sender(stanza, drawn) for stanza in run.ccas],
+        "checks": trust.checks(run.trials),
+        "invalid": answer.invalid,
+        "digests": trust.digests(run),
+        "losses": trust.losses(judged),
+        "trials": len(run.trials),
+        "browsed": browsed([(run, judged, name)]),
+    }
+    facts = list(_facts({key: value for key, value in meta.items() if key not in ("ccas", "profile")}))
+    link = {"levels": list(levels(meta["profile"])), "mark": mark(meta["profile"])}
+    return template.render(
+        "page.html.j2", page=page, facts=facts, link=link, scenario=meta["scenario"], rules=rules().values()
     )
 
 
@@ -89,3 +99,15 @@ def _sender(stanza: Stanza, drawn: list[Drawn]) -> dict[str, object]:
     own = [each for each in drawn if each.cca == stanza["name"]]
     about = {"label": stanza["label"], "colour": stanza["colour"], "pictures": [each.picture for each in own]}
     return {**about, "trial": next((each.trial for each in own), None)}
+
+
+def _facts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Everything that run.json records, one dotted name and value a line."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _facts(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and any(isinstance(inner, (Mapping, list)) for inner in value):
+        for number, inner in enumerate(value):
+            yield from _facts(inner, f"{name}[{number}]")
+    else:
+        yield name, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
