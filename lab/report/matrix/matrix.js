@@ -9,4 +9,3 @@ for (const matrix of document.querySelectorAll(".matrix")) {
   matrix.addEventListener("change", show);
   show();
 }
-performance.mark("matrix"); // for the benchmark of the page
