@@ -17,7 +17,12 @@ def say(console: Console, *lines: str) -> None:
 
 
 def show_rows(console: Console, rows: Iterable[tuple[str, str]]) -> None:
-    """Print names, and next to each its text, wrapped within its column."""
+    """Print names, and next to each its text, wrapped within its column in a terminal."""
+    rows = list(rows)
+    if not console.is_terminal:
+        width = max((len(name) for name, _ in rows), default=0)
+        say(console, *(f"{name:{width}}  {text}" for name, text in rows))
+        return
     table = Table.grid(padding=(0, 2))
     for row in rows:
         table.add_row(*map(Text, map(escaped, row)))
