@@ -120,12 +120,15 @@ def test_help_shows_at_most_25_commands_in_groups_those_of_packages_too() -> Non
 
 
 @pytest.mark.parametrize("listing", ["list senders", "senders list", "figure", "course list"])
-def test_a_list_fits_into_a_terminal_of_80_columns(listing: str) -> None:
-    start = [sys.executable, "-m", "lab", *listing.split()]
-    done = subprocess.run(
-        start, cwd=REPO, env={**os.environ, "COLUMNS": "80"}, capture_output=True, text=True, check=True
+def test_a_list_fits_into_a_terminal_of_80_columns_and_has_whole_lines_elsewhere(listing: str) -> None:
+    start, plain = [sys.executable, "-m", "lab", *listing.split()], {**os.environ, "COLUMNS": "80"}
+    shown, redirected = (
+        subprocess.run(start, cwd=REPO, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+        for environment in (plain | {"FORCE_COLOR": "1"}, plain)  # rich takes the first for a terminal
     )
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert max(map(len, shown)) <= 80
+    assert len(redirected) <= len(shown)
+    assert " ".join(redirected).split() == " ".join(shown).split()
 
 
 @pytest.fixture(autouse=True)

@@ -109,11 +109,12 @@ def test_a_version_of_search_that_a_source_did_not_run_is_named() -> None:
 
 def test_the_first_published_value_of_a_sender_counts_and_a_claim_of_a_replay_does_not(tmp_path: Path) -> None:
     run = store_run(tmp_path, 1)
-    claim = {"cca": "bbr", "source": "a source", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
-    change(run, scenario={"claims": [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]})
+    claim = {"cca": "bbr", "source": "a source, a place", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
+    claims = [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]
+    change(run, scenario={"claims": claims, "tolerance": {"share_points": 10, "relative_pct": 10}})
     one = Stored.of(Run(run))
     theirs = present(published(one, "bbr", "exit_s"))
-    assert (theirs.value, theirs.source, theirs.ran) == (3.0, "a source", None)
+    assert (theirs.value, theirs.source, theirs.ran) == (3.0, "a source, a place", None)
     theirs = present(published(one, "cubic", "early_pct"))
     assert (theirs.value, theirs.source) == (100.0, "thesis, table 5.3")
     assert published(one, "cubic", "exit_s") is None
