@@ -17,6 +17,7 @@ ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 THEN = "run the command again"
 UTF8 = "PYTHONUTF8"
 STDOUT = "standard output"
+SCREEN, SCREEN_DIGITS = ("COLUMNS", "LINES"), 4  # read when a console is made, as the commands are imported
 LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is resolved
 
 
@@ -29,13 +30,26 @@ def _break_off(number: int, frame: FrameType | None) -> None:
     while frame and not frame.f_code.co_filename.startswith(IMPORT):
         frame = frame.f_back
     if frame or number != signal.SIGINT:
-        signal.signal(signal.SIGALRM, lambda _, later: None if _is_ending() else _break_off(number, later))
-        signal.setitimer(signal.ITIMER_REAL, AGAIN_S if frame else LOST_S, 0 if number == signal.SIGINT else LOST_S)
+        _break_off_later(number, AGAIN_S if frame else LOST_S)
     if number != signal.SIGINT:
         for each in ENDINGS:
             signal.signal(each, signal.SIG_IGN)
     if frame is None:
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+
+def _break_off_later(number: int, wait_s: float) -> None:
+    signal.signal(signal.SIGALRM, lambda _, later: None if _is_ending() else _break_off(number, later))
+    signal.setitimer(signal.ITIMER_REAL, wait_s, 0 if number == signal.SIGINT else LOST_S)
+
+
+def _take_lost(lost: "sys.UnraisableHookArgs") -> None:
+    """Break off soon where an extension module, or an object that is deleted, loses what is raised."""
+    if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
+        code = lost.exc_value.args[0] - 128 if lost.exc_value.args else signal.SIGINT
+        _break_off_later(code, AGAIN_S)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _is_ending() -> bool:
@@ -70,6 +84,7 @@ def _catch_endings() -> None:
     for number in (signal.SIGINT, *ENDINGS):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _break_off)
+    sys.unraisablehook = _take_lost
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
@@ -78,6 +93,7 @@ def main() -> None:
     from lab.base.errors import Interrupted, UserError, one_line
 
     try:
+        _require_screen()
         gc.disable()  # what is imported is no garbage: to look for it takes a tenth of the start
         from lab.commands.cli import app
 
@@ -101,6 +117,15 @@ def main() -> None:
         if str(error).startswith(LINK_LOOP):
             _end(one_line(f"{error}: must be no link to itself"), 2)
         raise
+
+
+def _require_screen() -> None:
+    """Refuse a size of a terminal that no library takes, or for which tables would be padded with megabytes."""
+    from lab.base.errors import field_error
+
+    for name in SCREEN:
+        if (size := os.environ.get(name, "")).isdigit() and not (size.isascii() and len(size) <= SCREEN_DIGITS):
+            raise field_error("environment", name, size, f"at most {SCREEN_DIGITS} digits, or not set")
 
 
 def _words(then: str) -> str:

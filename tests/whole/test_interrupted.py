@@ -48,12 +48,19 @@ try:
 except BaseException:  # as Cython's modules, and some of Rust, do while they are loaded
     pass
 """
+REPORTS_WHAT_IS_RAISED = """
+import os, signal
+class Late:
+    def __del__(self):  # Python prints what is raised here, and goes on; and so in a callback of Cython
+        os.kill(os.getpid(), signal.SIGINT)
+"""
 COMMAND = """
 import time
 from lab import __main__
 
 def main():
-    import loses_what_is_raised
+    import loses
+    getattr(loses, "Late", int)()
     time.sleep(60)
     print("went on")
 
@@ -62,8 +69,9 @@ __main__.command()
 """
 
 
-def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line(tmp_path: Path) -> None:
-    (tmp_path / "loses_what_is_raised.py").write_text(LOSES_WHAT_IS_RAISED)
+@pytest.mark.parametrize("module", [LOSES_WHAT_IS_RAISED, REPORTS_WHAT_IS_RAISED])
+def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line(tmp_path: Path, module: str) -> None:
+    (tmp_path / "loses.py").write_text(module)
     words = ["env", "--default-signal=INT", f"PYTHONPATH={REPO}:{tmp_path}", sys.executable, "-c", COMMAND]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     line = "interrupted: stored trials are whole; run the command again\n"
