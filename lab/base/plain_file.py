@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files that a stranger may have made: plain ones only are read, and nothing is written through a link."""
 
+import io
 import os
 import re
 import shutil
@@ -20,19 +21,26 @@ OPENED = "/proc/self/fd/"
 
 
 def require_plain(path: Path, most_bytes: int | None = None) -> None:
-    """Refuse what is no plain file, or a larger one, before it is opened: a pipe or a device may never end.
+    """Refuse what is no plain file, or a larger one, before it is read: a pipe or a device may never end.
 
-    A file that does not exist passes: to open it gives the usual error.
+    So may a file of /proc, which states no bytes. One that does not exist passes: to open it gives the usual error.
     """
     try:
         found = path.exists()
         size_bytes = path.stat().st_size if found else 0
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {getattr(error, 'strerror', None) or error}: must be a readable file") from None
-    if found and not path.is_file():
+    if found and not (path.is_file() and (size_bytes or _is_empty(path))):
         raise UserError(f"{path}: must be a plain file, no folder, pipe or device")
     if most_bytes is not None and size_bytes > most_bytes:
         raise field_error(path, "bytes", size_bytes, f"at most {most_bytes}")
+
+
+def _is_empty(path: Path) -> bool:
+    """Return whether a file that states no bytes has none, without waiting for them; so does one not to be read."""
+    with suppress(OSError), io.FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        return file.read(1) == b""
+    return True
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
