@@ -178,10 +178,13 @@ def test_a_variable_of_python_or_a_library_ends_no_command_in_many_lines(tmp_pat
 @pytest.mark.parametrize(
     ("before", "line"),
     [
+        ("ulimit -i 20", "environment: ulimit -i=20: must be 256 or more, or unlimited\n"),
         ("ulimit -n 20", "environment: ulimit -n=20: must be 256 or more, or unlimited\n"),
         ("ulimit -s 512", "environment: ulimit -s=512: must be 1024 or more, or unlimited\n"),
         ("ulimit -v 500000", "environment: ulimit -v=500000: must be 2097152 or more, or unlimited\n"),
         ("umask 777", "environment: umask=777: must be one that leaves your own rights, such as 022 or 077\n"),
+        ("export COLUMNS=9999999", "environment: COLUMNS=9999999: must be at most 4 digits, or not set\n"),
+        ("export LINES=²", "environment: LINES=²: must be at most 4 digits, or not set\n"),
         ("exec 2>&-", ""),  # and not among the answers
     ],
 )
