@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from lab.base import paths
+from lab.base.errors import field_error
 from lab.base.host_tool import ended, run_tool
 
 # What names another repository than that of a folder: a git hook has some of them set, for its own.
@@ -17,9 +18,12 @@ def commit() -> str | None:
 
 
 def answer(*words: str) -> str | None:
-    """Return what git says of this checkout; None outside a checkout, or without git; UserError if git does not end."""
+    """Return what git says of this checkout in a word; None outside a checkout, or without git; else UserError."""
     done = ended(git(*words))
-    return None if done.returncode else done.stdout.decode(errors="replace").strip() or None
+    found = "" if done.returncode else done.stdout.decode(errors="replace").strip()
+    if found and not (found.isprintable() and len(found.split()) == 1):
+        raise field_error("git", words[0], found, "the name of a commit, in a word: is this git?")
+    return found or None
 
 
 def git(*words: str) -> "subprocess.CompletedProcess[bytes]":

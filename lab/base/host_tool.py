@@ -17,34 +17,40 @@ MOST_S, MOST_BYTES = 20.0, 1 << 28  # git archives the checkout in a second, and
 LOOK_AGAIN_S = 0.02  # at what it has printed; a tool writes some 5 GB/s at most
 
 
-def run_tool(*argv: str, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[bytes]":
+def run_tool(
+    *argv: str, environment: Mapping[str, str] | None = None, limit_s: float | None = None
+) -> "subprocess.CompletedProcess[bytes]":
     """Run a small program of this machine, bounded in time and output; where either is too much, all its group ends.
 
     What it prints is kept in memory: a pipe would wait for whoever holds it. Why it had to be ended is added to its
     errors. No limit of its files bounds its output, because what it starts would inherit that: Vagrant starts the lab.
+    limit_s: of a program that is no small one.
     """
     command, late = [*(ENDING_WITH_THIS if which(ENDING_WITH_THIS[0]) else ["env"]), *argv], ""
     with _in_memory() as output, _in_memory() as errors:
-        with subprocess.Popen(
+        process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, process_group=0
-        ) as process:
-            try:
-                late = _too_much(process, (output, errors))
-            finally:
-                if process.poll() is None:
+        )
+        try:
+            late = _too_much(process, (output, errors), limit_s or MOST_S)
+        finally:
+            if process.poll() is None:
+                with suppress(PermissionError):  # sudo is root's by now: nobody waits for it
                     os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
         for each in (output, errors):
             each.seek(0)
         why = f"{argv[0]}: {late}".encode() if late else b""
-        return subprocess.CompletedProcess(argv, process.returncode, output.read(), errors.read() + why)
+        status = -signal.SIGKILL if process.returncode is None else process.returncode
+        return subprocess.CompletedProcess(argv, status, output.read(), errors.read() + why)
 
 
-def _too_much(process: "subprocess.Popen[bytes]", printed: tuple[IO[bytes], ...]) -> str:
+def _too_much(process: "subprocess.Popen[bytes]", printed: tuple[IO[bytes], ...], most_s: float) -> str:
     """Wait for a tool; return why it must be ended, or nothing where it has ended."""
-    limit_s = time.monotonic() + MOST_S
+    limit_s = time.monotonic() + most_s
     while process.poll() is None:
         if time.monotonic() > limit_s:
-            return f"no end after {MOST_S:g} s"
+            return f"no end after {most_s:g} s"
         if any(os.fstat(each.fileno()).st_size > MOST_BYTES for each in printed):
             return f"more than {MOST_BYTES} bytes printed"
         with suppress(subprocess.TimeoutExpired):

@@ -3,19 +3,20 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from lab.base import enter, paths, seccomp
 from lab.base.errors import UserError
-from lab.base.host_tool import run_tool
+from lab.base.host_tool import ended, run_tool
 
 NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
 
 LIFE = ["--die-with-parent", "--new-session", "--clearenv"]
 TMP_BYTES, FEW_BYTES = 1 << 30, 1 << 20
+PROCESSES = Path("/proc/self/ns/pid")
+CHOWN_S = 600.0  # of a kernel's tree, on a slow disk
 MOST_PROCESSES = 500  # of a virtual kernel: each program of its guest is one
 # Process 1 is bubblewrap's own, which ends the others: an ordinary user's programs could write its memory.
 CLOSED = f"--remount-ro /dev --size {FEW_BYTES} --tmpfs /proc/1 --remount-ro /proc/1".split()
@@ -83,9 +84,9 @@ def disown_tree(folder: Path) -> None:
 def _chown(folder: Path, uid: int) -> None:
     """Change the owner of all that a folder holds, at any depth: a stranger may have left it. No link is followed."""
     change = ["chown", "--recursive", "--no-dereference", f"{uid}:{uid}", "--", str(folder)]
-    done = subprocess.run(change, stderr=subprocess.PIPE, text=True, check=False)
+    done = ended(run_tool(*change, limit_s=CHOWN_S))
     if done.returncode:
-        raise UserError(f"{folder}: {done.stderr.strip()}")
+        raise UserError(f"{folder}: {done.stderr.decode(errors='replace').strip()}")
 
 
 def why_not() -> str | None:
@@ -93,9 +94,12 @@ def why_not() -> str | None:
     if not shutil.which("bwrap"):
         return "bwrap: not installed"
     user = ["--unshare-user"] if os.geteuid() else []
-    done = run_tool("bwrap", "--die-with-parent", *NAMESPACES, *user, "--ro-bind", "/", "/", *VIEWS, "true")
-    why = done.stderr.decode(errors="replace").strip()
-    return why or f"exit status {done.returncode}" if done.returncode else None
+    inside = ["--ro-bind", "/", "/", *VIEWS, "readlink", str(PROCESSES)]
+    done = run_tool("bwrap", "--die-with-parent", *NAMESPACES, *user, *inside)
+    if done.returncode:
+        return done.stderr.decode(errors="replace").strip() or f"exit status {done.returncode}"
+    own = done.stdout.startswith(b"pid:[") and done.stdout.strip() != bytes(PROCESSES.readlink())
+    return None if own else "bwrap: gives a command no processes of its own"
 
 
 def require(advice: str = "run 'lab doctor'") -> None:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from lab_vm import machine
+from lab_vm import host, machine
 from typer.testing import CliRunner
 
 from lab.base import host_tool, paths, sandbox
@@ -32,7 +32,7 @@ from tests.whole.test_hostile import in_a_process
 def tools(tmp_path: Path) -> Path:
     """A folder of the system's tools, from which a test takes one away."""
     folder = folder_at(tmp_path / "bin")
-    for tool in ("bwrap", "mmdebstrap", "setpriv", "git", "apt-get", "true"):
+    for tool in ("bwrap", "mmdebstrap", "setpriv", "git", "apt-get", "readlink"):
         found = shutil.which(tool)
         if found:
             (folder / tool).symlink_to(found)
@@ -124,12 +124,21 @@ def test_a_tool_that_does_not_end_holds_up_no_command(
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("PID", str(tmp_path / "pid"))
     monkeypatch.setattr(machine, "FOLDER", put(tmp_path / "machines" / "lab" / "libvirt" / "id", "1").parents[3])
-    for name in ("git", "bwrap", "vagrant"):
+    monkeypatch.setattr(sandbox, "CHOWN_S", patience_s)
+    monkeypatch.setattr(host, "TRANSFER_S", patience_s)
+    for name in ("git", "bwrap", "vagrant", "chown", "env", "sudo"):
         (tools / name).unlink(missing_ok=True)
         put(tools / name, f"#!/bin/sh\n{does}\n").chmod(0o755)
     assert error_of(commit) == f"git: must end by itself: {why.format('git')}"
     assert error_of(machine.ssh_config) == f"vagrant: must end by itself: {why.format('vagrant')}"
     assert sandbox.why_not() == reported.format("bwrap")
+    by_root = "env" if os.geteuid() == 0 else "sudo"
+    assert (
+        error_of(host.Host("netns").call, "lab_vm.node.facts")
+        == f"{by_root}: must end by itself: {why.format(by_root)}"
+    )
+    if os.geteuid() == 0:
+        assert error_of(sandbox.own_tree, tmp_path) == f"chown: must end by itself: {why.format('chown')}"
     if (tmp_path / "pid").exists():
         started = Path("/proc", (tmp_path / "pid").read_text().strip())
         wait_for(lambda: not (started / "exe").exists(), "end of what the tool started")
@@ -138,6 +147,15 @@ def test_a_tool_that_does_not_end_holds_up_no_command(
 def test_a_tool_has_the_limits_of_its_command_so_that_it_may_start_the_lab() -> None:
     limits = ["sh", "-c", "ulimit -a"]
     assert host_tool.run_tool(*limits).stdout == subprocess.run(limits, check=True, stdout=subprocess.PIPE).stdout
+
+
+def test_a_tool_that_prints_something_else_is_not_believed(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("git", "bwrap"):
+        (tools / name).unlink()
+        put(tools / name, "#!/bin/sh\necho all went well\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+    assert error_of(commit) == "git: describe=all went well: must be the name of a commit, in a word: is this git?"
+    assert sandbox.why_not() == "bwrap: gives a command no processes of its own"
 
 
 FEW = "40"

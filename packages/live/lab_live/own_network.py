@@ -2,6 +2,7 @@
 """Qdiscs on interfaces of a network of the user's own, on this machine: node/own_network.py runs as root."""
 
 import json
+import math
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -33,13 +34,8 @@ def attended(command: list[str]) -> tuple[int, str, str]:
     """Run the node's command; Ctrl-C closes its standard input, and waits until it has taken everything down."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
     try:
-        process.wait()
+        process.wait(math.inf)  # it looks again: a Ctrl-C that comes just before a wait without a time is lost
     finally:
-        process.stdin.close()
-        printed, errors = process.stdout.read(), process.stderr.read()
-        process.wait()
+        printed, errors = process.communicate()
     return process.returncode, printed, errors

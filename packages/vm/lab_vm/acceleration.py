@@ -3,12 +3,12 @@
 
 import json
 import os
-import subprocess
 import tarfile
 from pathlib import Path
 
 from lab.base import paths
 from lab.base.errors import field_error
+from lab.base.host_tool import run_tool
 
 LIMIT_S = 60
 PATIENCE = "login:"
@@ -31,18 +31,11 @@ def chosen(box: Path) -> tuple[str, str]:
 
 def _tried(box: Path) -> tuple[str, str]:
     """Boot the box's disk, where it lies in the box, and wait for its login prompt."""
-    try:
-        done = subprocess.run(_qemu(box), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
-        shown, otherwise = done.stdout, f"ended: {_last_line(done.stderr)}"
-    except subprocess.TimeoutExpired as late:
-        shown, otherwise = late.stdout or b"", f"did not reach its login prompt in {LIMIT_S} s"
-    if PATIENCE.encode() in shown:
+    done = run_tool(*_qemu(box), limit_s=LIMIT_S)
+    if PATIENCE.encode() in done.stdout:
         return "kvm", f"a boot with {KVM} reached its login prompt"
-    return "qemu", f"a boot with {KVM} {otherwise}"
-
-
-def _last_line(output: bytes) -> str:
-    return (output.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
+    last = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
+    return "qemu", f"a boot with {KVM} did not reach its login prompt: {last}"
 
 
 def _qemu(box: Path) -> list[str]:

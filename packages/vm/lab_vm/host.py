@@ -13,10 +13,12 @@ from typing import ClassVar
 from lab.backends import records
 from lab.backends.guest_code import root_of
 from lab.base.errors import UserError
+from lab.base.host_tool import ended, run_tool
 from lab.node.plan import Plan
 from lab_vm.real_time import RealTime, patience_s, require_records
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
+TRANSFER_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,22 @@ class Host(RealTime):
             shutil.copytree(folder, work)
             output = attended(as_root("lab_vm.node.host", str(work)), patience_s(plan), "host")
             if os.geteuid():
-                subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", place], check=False)
+                run_tool("sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", place, limit_s=TRANSFER_S)
             records.take(work, folder, records.most_bytes(plan))
         require_records(folder, "host", output)
 
     def call(self, *arguments: str) -> str:
         """Run a module as root and return its output; UserError if it fails."""
-        done = subprocess.run(as_root(*arguments), capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise UserError(f"host: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
-        return done.stdout
+        return answer_of("host", *as_root(*arguments))
+
+
+def answer_of(where: str, *command: str) -> str:
+    """Run a short command and return its output; UserError with its last line if it fails, or takes too long."""
+    done = ended(run_tool(*command, limit_s=TRANSFER_S))
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise UserError(f"{where}: {(lines or ['no answer'])[-1]}")
+    return done.stdout.decode()
 
 
 def as_root(module: str, *arguments: str) -> list[str]:

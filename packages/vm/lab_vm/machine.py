@@ -24,14 +24,13 @@ from lab.base.errors import UserError
 from lab.base.host_tool import ended, run_tool
 from lab.base.plain_file import write_whole
 from lab.node.plan import Plan
-from lab_vm.host import attended
+from lab_vm.host import TRANSFER_S, answer_of, attended
 from lab_vm.real_time import RealTime, patience_s, require_records
 
 NAME = "lab"
 FOLDER = paths.REPO / ".vagrant"
 PLACE = "/var/tmp"
 SSH_FAILED = 255
-TRANSFER_S = 300
 OPTIONS = {
     "BatchMode": "yes",
     "ConnectTimeout": "20",
@@ -81,7 +80,7 @@ class Machine(RealTime):
             output = attended(self.ssh(node), limit_s, self.name)
             self._fetch(there, folder, most)
         finally:
-            subprocess.run(self.ssh(f"sudo rm -rf {there}"), capture_output=True, timeout=TRANSFER_S, check=False)
+            run_tool(*self.ssh(f"sudo rm -rf {there}"), limit_s=TRANSFER_S)
         return output
 
     def call(self, *arguments: str) -> str:
@@ -90,18 +89,10 @@ class Machine(RealTime):
         try:
             self._send(arguments[0], None, there)
             command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(arguments)}"
-            done = subprocess.run(
-                self.ssh(f"{command}; status=$?; sudo rm -rf {there}; exit $status"),
-                capture_output=True,
-                text=True,
-                timeout=TRANSFER_S,
-                check=False,
-            )
         except (TrialError, subprocess.TimeoutExpired) as error:
             raise UserError(str(error)) from None
-        if done.returncode:
-            raise UserError(f"{self.name}: {(done.stderr.strip().splitlines() or ['no answer'])[-1]}")
-        return done.stdout
+        last = f"status=$?; sudo rm -rf {there}; exit $status"
+        return answer_of(self.name, *self.ssh(f"{command}; {last}"))
 
     def ssh(self, command: str) -> list[str]:
         """Build a command that runs there."""

@@ -193,18 +193,29 @@ WAITS = "import sys, pathlib; sys.stdin.read(); pathlib.Path({file!r}).write_tex
 CALLS = "from lab_live.own_network import attended; attended({command!r})"
 
 
-def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -> None:
+LATER = """
+import signal, threading, time
+def press():
+    time.sleep(4)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # it ends no wait of the main thread
+threading.Thread(target=press).start()
+"""
+
+
+@pytest.mark.parametrize("before", ["", LATER], ids=["by the command", "by another thread of it"])
+def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path, before: str) -> None:
     file = tmp_path / "taken"
     waits = [sys.executable, "-c", WAITS.format(file=str(file))]
-    called = [ENV, "--default-signal=INT", sys.executable, "-c", CALLS.format(command=waits)]  # `&` ignores it
+    called = [ENV, "--default-signal=INT", sys.executable, "-c", before + CALLS.format(command=waits)]  # `&` ignores it
     environment = os.environ | {"PYTHONPATH": f"{REPO}:{REPO / 'packages/vm'}"}
     process = subprocess.Popen(
         called, cwd=REPO / "packages/live", env=environment, stderr=subprocess.DEVNULL, start_new_session=True
     )
     time.sleep(2)
     assert not file.exists()
-    process.send_signal(signal.SIGINT)
-    process.wait()
+    if not before:
+        process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
     assert file.read_text() == "down"
 
 

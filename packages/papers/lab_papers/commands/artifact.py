@@ -53,7 +53,7 @@ def _require_ours(folder: Path) -> None:
 def _source(prefix: str) -> bytes:
     """Return the source of the commit, with the same bytes each time."""
     done = git("archive", "--format=tar", f"--prefix={prefix}", "HEAD")
-    if done.returncode:
+    if done.returncode or not done.stdout:
         raise UserError(f"git archive: {done.stderr.decode(errors='replace').strip()}: must be a checkout")
     return gzip.compress(done.stdout, mtime=0)
 
