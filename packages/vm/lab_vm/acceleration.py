@@ -35,7 +35,8 @@ def _tried(box: Path) -> tuple[str, str]:
     if PATIENCE.encode() in done.stdout:
         return "kvm", f"a boot with {KVM} reached its login prompt"
     last = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
-    return "qemu", f"a boot with {KVM} did not reach its login prompt: {last}"
+    how = "did not reach its login prompt" if done.returncode < 0 else "ended"
+    return "qemu", f"a boot with {KVM} {how}: {last}"
 
 
 def _qemu(box: Path) -> list[str]:

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.base.errors import UserError
+from lab.base.host_tool import run_tool
 from lab.base.paths import REPO
 from lab.base.plain_file import require_folder
-from lab.base.processes import ENDING_WITH_THIS, map_in_threads, processors
+from lab.base.processes import map_in_threads, processors
 from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.kernel import build
@@ -123,32 +124,18 @@ def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
     with scratch_folder() as sockets:
         own = {"TMPDIR": str(sockets), "IPYTHONDIR": str(sockets)}  # a killed one leaves nothing elsewhere
         own |= {"PYTHONPATH": f"{REPO}:{PACKAGE}", "PYTHONWARNINGS": "ignore"}
-        module = "lab_papers.index.execute"
-        command = [
-            *ENDING_WITH_THIS,
-            sys.executable,
-            "-m",
-            module,
-            str(notebook),
-            str(sockets),
-            json.dumps(given),
-        ]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=LONGEST_S, env=os.environ | own, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return f"took longer than {LONGEST_S} s"
+        words = ["-m", "lab_papers.index.execute", str(notebook), str(sockets), json.dumps(given)]
+        done = run_tool(sys.executable, *words, environment=os.environ | own, limit_s=LONGEST_S)
     return None if done.returncode == 0 else _why(notebook, done)
 
 
-def _why(executed: Path, done: subprocess.CompletedProcess[str]) -> str:
+def _why(executed: Path, done: "subprocess.CompletedProcess[bytes]") -> str:
     """Return the error that ended a cell, else the last line of papermill."""
     outputs = [output for cell in _cells(executed) for output in cell.get("outputs", [])]
     for output in outputs:
         if output["output_type"] == "error":
             return f"{output['ename']}: {output['evalue']}"
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    lines = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
     return lines[-1] if lines else f"exit status {done.returncode}"
 
 
