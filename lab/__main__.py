@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -44,10 +45,13 @@ def _break_off_later(number: int, wait_s: float) -> None:
 
 
 def _take_lost(lost: "sys.UnraisableHookArgs") -> None:
-    """Break off soon where an extension module, or an object that is deleted, loses what is raised."""
-    if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
-        code = lost.exc_value.args[0] - 128 if lost.exc_value.args else signal.SIGINT
-        _break_off_later(code, AGAIN_S)
+    """Break off soon where an extension module, or an object that is deleted, loses what `_break_off` raises."""
+    raised = lost.exc_value
+    number = raised.code - 128 if isinstance(raised, SystemExit) and isinstance(raised.code, int) else None
+    if isinstance(raised, KeyboardInterrupt):
+        number = signal.SIGINT
+    if number in (signal.SIGINT, *ENDINGS) and threading.current_thread() is threading.main_thread():
+        _break_off_later(number, AGAIN_S)
     else:
         sys.__unraisablehook__(lost)
 

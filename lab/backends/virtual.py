@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The backend `virtual`: User Mode Linux in virtual time, as an ordinary process."""
 
+import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.backends import boot, guest_code
 from lab.backends.backend import Description, Site
+from lab.base.errors import field_error
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
@@ -15,6 +17,8 @@ from lab.kernel.recipe import Recipe
 from lab.node.plan import Plan
 from lab.schema.topology import Topology
 
+RLIMIT_SIGPENDING = 11  # asm-generic/resource.h; Python's module does not name it
+LEAST_PENDING = 256
 BuildProgress = Callable[[str, int | None], None]  # what is being built; steps of the compiler so far, of a kernel
 
 
@@ -81,5 +85,7 @@ def ensure_built(recipe: Recipe, progress: BuildProgress = lambda _what, _steps:
 
 
 def _with_guest_code(kernel: Kernel, world: Image) -> Virtual:
+    if 0 <= (pending := resource.getrlimit(RLIMIT_SIGPENDING)[0]) < LEAST_PENDING:  # the kernel would panic
+        raise field_error("environment", "ulimit -i", pending, f"{LEAST_PENDING} or more, or unlimited")
     guest_code.ensure(world.root)
     return Virtual(kernel, world)

@@ -37,9 +37,12 @@ def require_plain(path: Path, most_bytes: int | None = None) -> None:
 
 
 def _is_empty(path: Path) -> bool:
-    """Return whether a file that states no bytes has none, without waiting for them; so does one not to be read."""
+    """Return whether a file that states no bytes has none, without waiting for them; true of one without right to read.
+
+    /proc/self/pagemap is read in words of 8 bytes.
+    """
     with suppress(OSError), io.FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-        return file.read(1) == b""
+        return file.read(8) == b""
     return True
 
 

@@ -27,11 +27,9 @@ SHOWN = {
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
 THREADS = "POLARS_MAX_THREADS"  # a library panics over 0
-RLIMIT_SIGPENDING = 11  # asm-generic/resource.h; Python's module does not name it
 LEAST = {  # with less, libraries, the kernel under test or its tools end a command in lines of their own
     "ulimit -d": (resource.RLIMIT_DATA, 2 << 20, 10),
     "ulimit -f": (resource.RLIMIT_FSIZE, 2 << 20, 10),
-    "ulimit -i": (RLIMIT_SIGPENDING, 256, 0),
     "ulimit -n": (resource.RLIMIT_NOFILE, 256, 0),
     "ulimit -s": (resource.RLIMIT_STACK, 1 << 10, 10),
     "ulimit -v": (resource.RLIMIT_AS, 2 << 20, 10),

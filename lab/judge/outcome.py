@@ -2,8 +2,9 @@
 """The outcome of a trial: one row per at-capacity rule.
 
 The exit, the first loss, throughput and retransmissions are the trial's; capacity and class depend on the
-rule. An exit that is not late, by a record of a user's code, is compared with the packets: where they contradict it,
-it has no class. A value that does not exist (no exit, capacity never reached, nothing lost) is null.
+rule. An exit that a rule calls early or at the chokepoint, by a record of a user's code, is compared with the packets:
+where they contradict it, it has no class. A value that does not exist (no exit, capacity never reached, nothing lost)
+is null.
 
 Every time counts from when the data connection's SYN left the client. Many sources count from the first data segment:
 `data_s` is when that arrived at the client, so that a time less `data_s` is on such a source's clock.
@@ -24,7 +25,7 @@ from lab.judge.frames import schema_of
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence, Judgement
 from lab.judge.seen_exit import contradiction
-from lab.judge.slow_start import first_exit
+from lab.judge.slow_start import BY_LOSS, first_exit
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import FlowJson
@@ -79,14 +80,20 @@ def outcome(trial: Trial) -> list[Outcome]:
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
     found = {name: rule.apply(evidence) for name, rule in rules().items()}
-    counts = any(each.exit_class in (ExitClass.EARLY, ExitClass.CHOKEPOINT) for each in found.values())
     captured = Captured(
         first_data_s(trial.packets, FLOW),
         _loss_agrees(trial, evidence.loss_s),
         trial.packets_digest,
-        contradiction(trial, evidence.exit) if counts else None,
+        contradiction(trial, evidence.exit) if _is_compared(evidence, found.values()) else None,
     )
     return [_row(evidence, name, each, flow, captured) for name, each in found.items()]
+
+
+def _is_compared(evidence: Evidence, found: Iterable[Judgement]) -> bool:
+    """Return whether a rule calls the exit at the chokepoint, or early where slow start does not begin again."""
+    classes = {each.exit_class for each in found}
+    again = "workload" in evidence.trial.meta or (evidence.exit and evidence.exit.cause in BY_LOSS)
+    return ExitClass.CHOKEPOINT in classes or (ExitClass.EARLY in classes and not again)
 
 
 def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captured: Captured) -> Outcome:

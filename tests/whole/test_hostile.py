@@ -178,7 +178,6 @@ def test_a_variable_of_python_or_a_library_ends_no_command_in_many_lines(tmp_pat
 @pytest.mark.parametrize(
     ("before", "line"),
     [
-        ("ulimit -i 20", "environment: ulimit -i=20: must be 256 or more, or unlimited\n"),
         ("ulimit -n 20", "environment: ulimit -n=20: must be 256 or more, or unlimited\n"),
         ("ulimit -s 512", "environment: ulimit -s=512: must be 1024 or more, or unlimited\n"),
         ("ulimit -v 500000", "environment: ulimit -v=500000: must be 2097152 or more, or unlimited\n"),
@@ -192,6 +191,14 @@ def test_a_shell_that_leaves_a_command_too_little_gets_a_line_or_none(before: st
     words = ["bash", "-c", f'{before}; exec "$@"', "bash", sys.executable, "-m", "lab", "report", "/nothing"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
+def test_a_kernel_under_test_needs_pending_signals_and_a_report_none(tmp_path: Path) -> None:
+    begin = ["bash", "-c", 'ulimit -i 20; exec "$@"', "bash", sys.executable, "-m", "lab"]
+    words = {"run": ["run", "engines-agree"], "report": ["report", str(store_run(tmp_path))]}
+    done = {name: subprocess.run([*begin, *each], capture_output=True, text=True) for name, each in words.items()}
+    assert done["run"].stderr == "environment: ulimit -i=20: must be 256 or more, or unlimited\n"
+    assert (done["run"].returncode, done["report"].returncode, done["report"].stderr) == (2, 0, "")
 
 
 @pytest.mark.parametrize("command", ["--version", "--help", "list"])

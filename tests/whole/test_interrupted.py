@@ -10,12 +10,14 @@ import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from lab_vm import real
 from rich.console import Console
 
+from lab import __main__
 from lab.backends.backend import Description, Site
 from lab.base.errors import Interrupted, going_on
 from lab.base.paths import REPO
@@ -67,6 +69,17 @@ def main():
 __main__.main = main
 __main__.command()
 """
+
+
+@pytest.mark.parametrize("raised", [SystemExit("text"), SystemExit(None), SystemExit(0), ValueError("1")])
+def test_what_else_a_module_loses_is_printed_as_usual_and_ends_nothing(
+    raised: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[object] = []
+    monkeypatch.setattr(sys, "__unraisablehook__", printed.append)
+    __main__._take_lost(cast("sys.UnraisableHookArgs", lost := SimpleNamespace(exc_value=raised)))
+    assert printed == [lost]
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 @pytest.mark.parametrize("module", [LOSES_WHAT_IS_RAISED, REPORTS_WHAT_IS_RAISED])

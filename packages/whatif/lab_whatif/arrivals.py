@@ -66,7 +66,7 @@ class _Board:
         self.once = np.ones(len(self.row), dtype=np.bool_)
         self.copies = np.ones(len(self.row), dtype=np.int64)
         self.cumulative = 0
-        self.known: dict[int, int] = {}  # right edge seen last of each SACK block above it, by its left edge
+        self.known: dict[int, int] = {}  # last right edge of each SACK block above it, by its left edge
         self.taken_back = 0
         self.shortest_s = np.inf
 

@@ -75,7 +75,7 @@ class Request:
         require_senders(self.was, "was")
         require_senders(self.cca)
         if self.folder.exists() and content_of(self.folder) and not files.is_of(self.folder, self.capture):
-            rule = "a new folder, or one that this command wrote for this capture"
+            rule = "a new folder, or one that this command wrote for this capture: remove it, or give another --out"
             raise field_error(COMMAND_LINE, "out", self.folder, rule)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.base.plain_file import require_plain, whole_file, write_whole
+from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain, require_plain, whole_file, write_whole
 from lab.traces.importers import content_digest
 from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
@@ -21,8 +22,10 @@ EVIDENCE, CAPACITY, UP, NUMBERS, LINK = "evidence.json", "capacity.parquet", "up
 def is_of(folder: Path, capture: Path) -> bool:
     """Return whether a folder has what was written for this very file."""
     require_plain(capture)
-    evidence = folder / EVIDENCE
-    return evidence.is_file() and content_digest(capture) in evidence.read_text(errors="replace")
+    try:
+        return content_digest(capture).encode() in read_plain(folder / EVIDENCE, MEGABYTE)
+    except (UserError, OSError):  # a stranger's, or none
+        return False
 
 
 def write_evidence(folder: Path, capture: Path, inferred: Inferred, side: str, notes: list[str]) -> None:

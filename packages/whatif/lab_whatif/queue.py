@@ -132,12 +132,7 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
     above = full[levels >= level]
     drop_pct = _share_pct(above, queued > level)
     within = max(END_PKTS * together * float(down.frame_bytes.max()) + grain_bytes, END_SHARE * most) + jitter_bytes
-    near_pkts, end_pkts = (
-        float(full[levels >= least].sum()) - evenly * float((queued >= least).sum())
-        for least in (NEAR_END * most, most - within)
-    )
-    by_queue_pkts = max(near_pkts, 1.0) if evenly else float(full.sum())
-    near_share, end_share = near_pkts / by_queue_pkts, end_pkts / by_queue_pkts
+    near_pkts, near_share, end_share = _near_end(full, levels, queued, (NEAR_END * most, most - within), evenly)
     is_first = most <= THRESHOLD_ABOVE * level + grain_bytes + hidden_bytes
     if end_share >= LEAST_AT_END and near_share >= 1 - MOST_ELSEWHERE and (is_first or end_share >= 1 - MOST_ELSEWHERE):
         held = _held_bytes(levels, grain_bytes, down)
@@ -150,6 +145,25 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
         return everywhere.unplaced  # PIE, whose probability is still high while its queue drains
     stated_pct = drop_pct if above.sum() >= LEAST_DROPS else None
     return Buffer("threshold", level, most, stated_pct, random_pct, *lost, hidden_bytes, random_pkts)
+
+
+def _near_end(
+    lost_pkts: NDArray[np.float64],
+    levels: NDArray[np.float64],
+    queued: NDArray[np.int64],
+    least: tuple[float, float],
+    evenly: float,
+) -> tuple[float, float, float]:
+    """Return how many losses by the queue met one near its end, and their share, and the share of those at its end.
+
+    levels: the queue that each loss met; least: from which queue on it is near, and at its end; evenly: the share of
+    all packets that is lost at random.
+    """
+    near_pkts, end_pkts = (
+        float(lost_pkts[levels >= one].sum()) - evenly * float((queued >= one).sum()) for one in least
+    )
+    by_queue_pkts = max(near_pkts, 1.0) if evenly else float(lost_pkts.sum())
+    return near_pkts, near_pkts / by_queue_pkts, end_pkts / by_queue_pkts
 
 
 def _at_other_times(lost_s: NDArray[np.float64], passed_s: NDArray[np.float64]) -> bool:

@@ -105,7 +105,7 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
         clock = "the capture's clock" if segments.grain_s * 1e3 >= path.step_ms else "the time stamps"
         yield from of_few_steps(path, steps, clock)
     if path.taken_back:
-        rule = "none: what arrived and was discarded is not seen at the sender: give the receiver memory (tcp_rmem)"
+        rule = "none: at the sender nothing shows what arrived and was discarded: give the receiver memory (tcp_rmem)"
         yield f"ACKs that take back what SACK reported={path.taken_back}: must be {rule}"
     at_window = float((path.sent.room < inferred.mss_bytes).mean()) if len(path.sent.room) else 0.0
     if at_window > MOST_AT_WINDOW:

@@ -63,11 +63,13 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
         raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP, not QUIC (UDP)")
     sizes = [sum(packet.end - packet.seq for packet in each) for each in connections]
     most = max(sizes)
-    found, far = _once(connections[sizes.index(most)])
+    largest = connections[sizes.index(most)]
+    found, far = _once(largest)
     cut = sum(is_cut(packet.header) for packet in found) / len(found)
     share = most / max(sum(sizes) + others, 1)
     if len(connections) > 1 or others:
-        notes.append(_largest(found, share, len(connections), sum(sizes) + others - most))
+        others += sum(packet.ip_bytes for each in connections if each is not largest for packet in each)
+        notes.append(_largest(found, share, len(connections), others))
     whole = _without_keepalives(_decoded(path.name, found, share))
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
 
@@ -80,7 +82,7 @@ def _without_keepalives(segments: Segments) -> Segments:
 
 
 def _largest(packets: list[Packet], share: float, count: int, others: int) -> str:
-    """Return which of several connections is read, and how many bytes others carried: a burst may fill one step."""
+    """Return which of several connections is read, and how many bytes of IP others sent: a burst may fill one step."""
     one, port, other, its_port = packets[0].flow or (b"", 0, b"", 0)
     ends = f"{ip_address(one)} port {port} and {ip_address(other)} port {its_port}"
     what = f"{counted(count, 'TCP connection')}: the largest is read, between {ends} ({share:.1%} of the bytes)"

@@ -3,14 +3,12 @@
 
 import re
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
 import polars as pl
 
 from lab.base.errors import field_error
-from lab.base.stats import largest, smallest
 from lab.traces.columns import DTYPES, LONGEST_S, RATES
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
@@ -26,22 +24,13 @@ from lab_formats.reading.clock import (
     with_holes,
 )
 from lab_formats.reading.decimals import MARKS, with_points, without_units
-from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, parties, thousands
+from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, of_unit, parties, thousands
 from lab_formats.reading.spans import SIDES, Spans, spans_of
 from lab_formats.reading.table import Table
 from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_unit, parse_columns
 from lab_formats.reading.user_table import SEPARATORS, UserTable, Wanted, read_user_table
 
 CLOCKS = ("t_s", "duration_s")
-# Units that numbers rather have than the assumed one, if all lie between two bounds. A spreadsheet counts days.
-DOUBTS = {
-    "s": ("ms", 0, 1),
-    "us": ("ms", 5e3, inf),
-    "share": ("%", 0, 1),
-    "kbit/s": ("Mbit/s", 5e3, inf),
-    "day": ("s", 25_569, 73_050),
-}
-LONG_STEP = 100  # between rows: as seconds, longer than recorders wait
 Choice = Literal["refuse", "spread"]
 
 
@@ -183,24 +172,13 @@ def _with_unit_in_name(one: ColumnSpec, named: tuple[str, ...]) -> ColumnSpec:
 def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]:
     """Return a note on the columns whose unit is stated by no option, name or value."""
     assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
-    words = ", ".join(f"{one.name} in {one.unit}{_doubt(table.text(one.name), one.unit)}" for one in assumed)
     if not assumed:
         return []
-    last = assumed[-1]
-    other = next(unit for unit in UNITS[last.becomes] if unit != last.unit)
-    return [f"Assumed, for no unit is stated: {words}. Another unit is stated as {last.becomes}={last.name} [{other}]."]
-
-
-def _doubt(text: pl.Series, unit: str) -> str:
-    """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may."""
-    numbers = text.cast(pl.Float64, strict=False)
-    if unit == "s" and (step := numbers.diff().quantile(0.5) or 0.0) >= LONG_STEP:
-        return f" (a step of {step:g}: perhaps [ms])"
-    least, most = smallest(numbers), largest(numbers)
-    if least is None or not most:  # none, or zeros alone
-        return ""
-    others = (other for other, (of, low, high) in DOUBTS.items() if unit == of and low <= least and most <= high)
-    return "".join(f" (from {least:g} to {most:g}: perhaps [{other}])" for other in others)
+    doubts = [of_unit(table.text(one.name), one.unit) for one in assumed]
+    words = ", ".join(f"{one.name} in {one.unit}{doubt}" for one, doubt in zip(assumed, doubts, strict=True))
+    shown = next((one for one, doubt in zip(assumed, doubts, strict=True) if doubt), assumed[-1])
+    other = next(unit for unit in UNITS[shown.becomes] if unit != shown.unit)
+    return [f"Assumed, for no unit is stated: {words}. Another is stated as {shown.becomes}={shown.name} [{other}]."]
 
 
 def _numbered(specs: list[ColumnSpec]) -> list[str]:

@@ -3,10 +3,12 @@
 
 import re
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import polars as pl
 
+from lab.base.stats import largest, smallest
 from lab.traces.columns import RATES
 from lab_formats.reading.table import Table
 
@@ -23,6 +25,15 @@ PARTY = re.compile(
 SEQUENCE = re.compile(r"(?i)(icmp[_ ]?|probe[_ ]?|ping[_ ]?)?seq(uence)?[_ ]?(no|nr|num|number|id)?")
 MOST_SHOWN = 3
 MARKS = ("999", "9999", "99999", "999999", "65535", "1000000")  # of a lost probe, in programs that write no other
+# Units that numbers rather have than the assumed one, if all lie between two bounds. A spreadsheet counts days.
+UNIT_DOUBTS = {
+    "s": ("ms", 0, 1),
+    "us": ("ms", 5e3, inf),
+    "share": ("%", 0, 1),
+    "kbit/s": ("Mbit/s", 5e3, inf),
+    "day": ("s", 25_569, 73_050),
+}
+LONG_STEP = 100  # between rows: as seconds, longer than recorders wait
 OF_THOUSANDS = r"^[1-9]\d{0,2}\.\d{3}$"
 
 
@@ -89,3 +100,15 @@ def _others(table: Table, used: Sequence[str]) -> list[str]:
 
 def _different(text: pl.Series) -> list[str]:
     return text.filter(text != "").unique(maintain_order=True).to_list()
+
+
+def of_unit(text: pl.Series, unit: str) -> str:
+    """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may."""
+    numbers = text.cast(pl.Float64, strict=False)
+    if unit == "s" and (step := numbers.diff().quantile(0.5) or 0.0) >= LONG_STEP:
+        return f" (a step of {step:g}: perhaps [ms])"
+    least, most = smallest(numbers), largest(numbers)
+    if least is None or not most:  # none, or zeros alone
+        return ""
+    others = (other for other, (of, low, high) in UNIT_DOUBTS.items() if unit == of and low <= least and most <= high)
+    return "".join(f" (from {least:g} to {most:g}: perhaps [{other}])" for other in others)

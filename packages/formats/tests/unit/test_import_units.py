@@ -75,7 +75,7 @@ def test_a_name_that_shows_the_own_unit_requires_none(tmp_path: Path, becomes: s
 
 def test_a_unit_that_is_assumed_is_stated(tmp_path: Path) -> None:
     found = read(tmp_path, "t,r,rtt\n0,12 Mbit/s,40\n1,13 Mbit/s,41\n", columns="t_s=t,rate_down_mbps=r,rtt_ms=rtt")
-    stated = "Another unit is stated as rtt_ms=rtt [s]."
+    stated = "Another is stated as rtt_ms=rtt [s]."
     assert f"Assumed, for no unit is stated: t in s, rtt in ms. {stated}" in found.notes
 
 

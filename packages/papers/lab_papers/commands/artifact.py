@@ -54,7 +54,8 @@ def _source(prefix: str) -> bytes:
     """Return the source of the commit, with the same bytes each time."""
     done = git("archive", "--format=tar", f"--prefix={prefix}", "HEAD")
     if done.returncode or not done.stdout:
-        raise UserError(f"git archive: {done.stderr.decode(errors='replace').strip()}: must be a checkout")
+        why = done.stderr.decode(errors="replace").strip() or "no output"
+        raise UserError(f"git archive: {why}: must be a checkout")
     return gzip.compress(done.stdout, mtime=0)
 
 

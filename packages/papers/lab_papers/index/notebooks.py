@@ -126,6 +126,8 @@ def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
         own |= {"PYTHONPATH": f"{REPO}:{PACKAGE}", "PYTHONWARNINGS": "ignore"}
         words = ["-m", "lab_papers.index.execute", str(notebook), str(sockets), json.dumps(given)]
         done = run_tool(sys.executable, *words, environment=os.environ | own, limit_s=LONGEST_S)
+    if done.returncode < 0:
+        return f"killed, by this machine or because it took longer than {LONGEST_S} s"
     return None if done.returncode == 0 else _why(notebook, done)
 
 

@@ -21,12 +21,14 @@ from lab.evaluation.compare.exits import exits_of
 from lab.evaluation.compare.growing import State, looks_of
 from lab.evaluation.compare.measures import PRIMARY
 from lab.evaluation.compare.results import of_link
+from lab.judge.outcome import outcome
 from lab.judge.stored import Stored
 from lab.report.compare.forms import exit_cells, trials
 from lab.report.compare.page import notes
 from lab.report.compare.ranked import ranked
 from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
 from tests.compared import Compared, store
 from tests.stored_run import rewrite
 
@@ -88,8 +90,8 @@ def test_of_an_object_that_never_came_only_a_longer_time_can_hold(compared: Comp
         assert (row.holds, row.found) == (known, "search \N{GREATER-THAN OR EQUAL TO}14.5 s")
 
 
-def recorded(trial: Path, t_s: float | None) -> None:
-    """Give a trial a module of a user's, the qdiscs of its path and another time of its exit, with their digests."""
+def recorded(trial: Path, t_s: float | None, cause: str = "search") -> None:
+    """Give a trial a module of a user's, the qdiscs of its path and another exit, with their digests."""
     shapes: list[tuple[str, dict[str, object]]] = [
         ("bottleneck", {"kind": "bfifo"}),
         ("delay-up", {"delay_us": 100_000}),
@@ -100,7 +102,7 @@ def recorded(trial: Path, t_s: float | None) -> None:
     ]
     if t_s:
         file = trial / "exits.parquet"
-        pl.read_parquet(file).with_columns(t_s=pl.lit(t_s)).write_parquet(file)
+        pl.read_parquet(file).with_columns(t_s=pl.lit(t_s), cause=pl.lit(cause)).write_parquet(file)
     modules = [{"name": "mine", "params": {}, "file": "own/mine.ko"}]
     (trial / "plan.json").write_text(json.dumps({"modules": modules, "flows": [{}]}))
     write_digests(trial)
@@ -134,6 +136,16 @@ def test_an_exit_that_its_packets_contradict_counts_for_nothing(tmp_path: Path, 
     assert rows.select("sender", "trial", "exit_s", "exit_class", "chokepoint").rows() == (
         [] if t_s is None else [("search", 2, t_s, None, 0.0)]
     )
+
+
+@pytest.mark.parametrize(("cause", "compared"), [("search", True), ("loss", False), ("timeout", False)])
+def test_an_early_exit_by_loss_is_not_compared_as_slow_start_may_begin_again(
+    tmp_path: Path, cause: str, compared: bool
+) -> None:
+    store(tmp_path, 1)
+    trial = tmp_path / "compare-geo/20260101T000000Z/trials/search-001"
+    recorded(trial, 0.9, cause)
+    assert {row["contradiction"] is not None for row in outcome(Trial(trial))} == {compared}
 
 
 def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:

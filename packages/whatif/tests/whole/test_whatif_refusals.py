@@ -94,7 +94,7 @@ def test_which_of_several_connections_is_read_is_said(tmp_path: Path, bulk: Down
     judged(file, None, notes)
     between = "between 10.0.0.1 port 5201 and 10.0.0.2 port 40000"
     what = f"2 TCP connections: the largest is read, {between} (100.0% of the bytes)"
-    assert notes == [f"{what}; what others carried, 1 byte, is not in the capacity."]
+    assert notes == [f"{what}; what others carried, 60 bytes, is not in the capacity."]
 
 
 def with_udp(file: Path, ip_bytes: int, count: int) -> Path:
@@ -289,7 +289,9 @@ def test_the_answer_of_one_capture_is_not_replaced_by_that_of_another(tmp_path: 
     assert [CliRunner().invoke(app, ["whatif", str(file), *out]).exit_code for file in (first, first)] == [0, 0]
     before = {each.name: each.read_bytes() for each in (tmp_path / "out").iterdir()}
     line = str(CliRunner().invoke(app, ["whatif", str(second), *out]).exception)
-    assert line.endswith("out: must be a new folder, or one that this command wrote for this capture")
+    assert line.endswith(
+        "out: must be a new folder, or one that this command wrote for this capture: remove it, or give another --out"
+    )
     assert {each.name: each.read_bytes() for each in (tmp_path / "out").iterdir()} == before
 
 
