@@ -10,14 +10,12 @@ import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from lab_vm import real
 from rich.console import Console
 
-from lab import __main__
 from lab.backends.backend import Description, Site
 from lab.base.errors import Interrupted, going_on
 from lab.base.paths import REPO
@@ -43,58 +41,9 @@ def test_an_error_without_ctrl_c_stays_what_it_is() -> None:
         raise ImportError
 
 
-LOSES_WHAT_IS_RAISED = """
-import os, signal
-try:
-    os.kill(os.getpid(), signal.SIGINT)
-except BaseException:  # as Cython's modules, and some of Rust, do while they are loaded
-    pass
-"""
-REPORTS_WHAT_IS_RAISED = """
-import os, signal
-class Late:
-    def __del__(self):  # Python prints what is raised here, and goes on; and so in a callback of Cython
-        os.kill(os.getpid(), signal.SIGINT)
-"""
-COMMAND = """
-import time
-from lab import __main__
-
-def main():
-    import loses
-    getattr(loses, "Late", int)()
-    time.sleep(60)
-    print("went on")
-
-__main__.main = main
-__main__.command()
-"""
-
-
-@pytest.mark.parametrize("raised", [SystemExit("text"), SystemExit(None), SystemExit(0), ValueError("1")])
-def test_what_else_a_module_loses_is_printed_as_usual_and_ends_nothing(
-    raised: BaseException, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    printed: list[object] = []
-    monkeypatch.setattr(sys, "__unraisablehook__", printed.append)
-    __main__._take_lost(cast("sys.UnraisableHookArgs", lost := SimpleNamespace(exc_value=raised)))
-    assert printed == [lost]
-    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
-
-
-@pytest.mark.parametrize("module", [LOSES_WHAT_IS_RAISED, REPORTS_WHAT_IS_RAISED])
-def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line(tmp_path: Path, module: str) -> None:
-    (tmp_path / "loses.py").write_text(module)
-    words = ["env", "--default-signal=INT", f"PYTHONPATH={REPO}:{tmp_path}", sys.executable, "-c", COMMAND]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    line = "interrupted: stored trials are whole; run the command again\n"
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", line)
-
-
 ENDS = """
 import os, sys, time
 from contextlib import ExitStack, suppress
-from lab import __main__
 from lab.base import workers
 from lab.base.processes import map_in_threads
 from lab.base.scratch import scratch_folder
