@@ -13,6 +13,7 @@ from typing import Any
 
 INTERRUPTED = 130
 IMPORT = "<frozen importlib"  # how the file names of Python's own import begin
+STARTING = "popen_spawn_posix.py"  # multiprocessing's, of which a worker that is half started prints a traceback
 AGAIN_S, LOST_S = 0.01, 0.5
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 THEN = "run the command again"
@@ -23,12 +24,12 @@ LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is reso
 
 
 def _break_off(number: int, frame: FrameType | None) -> None:
-    """Break off, so that every block ends as it should; as soon as nothing is imported.
+    """Break off, so that every block ends as it should; as soon as nothing is imported, and no worker half started.
 
     Extension modules lose what is raised while they are loaded, and some while they are called. A terminal that is
     closed may send SIGHUP twice.
     """
-    while frame and not frame.f_code.co_filename.startswith(IMPORT):
+    while frame and not (name := frame.f_code.co_filename).startswith(IMPORT) and not name.endswith(STARTING):
         frame = frame.f_back
     if frame or number != signal.SIGINT:
         _break_off_later(number, AGAIN_S if frame else LOST_S)

@@ -42,6 +42,7 @@ LEVELS = {
     "most": 144,
     "source": "IPCCC 2022",
 }
+TOLERANCE = {"share_points": 10.0, "relative_pct": 10.0}  # where there are claims
 PUBLISHED = [
     {"cca": "search", "source": "thesis, tables 5.1 & 5.3", "early_pct": 3.9, "chokepoint_pct": 93.5, "late_pct": 2.6}
     | {"capacity_s": 11.8, "capacity_s_sd": 2.6, "loss_s": 22.9, "loss_s_sd": 8.7, "exit_s": 13.7, "exit_s_sd": 1.7},

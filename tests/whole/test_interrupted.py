@@ -44,6 +44,7 @@ def test_an_error_without_ctrl_c_stays_what_it_is() -> None:
 ENDS = """
 import os, sys, time
 from contextlib import ExitStack, suppress
+from lab import __main__
 from lab.base import workers
 from lab.base.processes import map_in_threads
 from lab.base.scratch import scratch_folder

@@ -59,3 +59,25 @@ def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     line = "interrupted: stored trials are whole; run the command again\n"
     assert (done.returncode, done.stdout, done.stderr) == (130, "", line)
+
+
+STARTS = """
+import os, signal
+from lab import __main__
+
+def main():
+    code = "os.kill(os.getpid(), signal.SIGINT); print('whole')"
+    exec(compile(code, "multiprocessing/popen_spawn_posix.py", "exec"), globals())
+    signal.pause()
+
+__main__.main = main
+__main__.command()
+"""
+
+
+def test_ctrl_c_waits_until_a_worker_is_started_whole_or_it_would_print_a_traceback() -> None:
+    """A thread may take the signal, whatever the one that starts the worker has blocked."""
+    words = ["env", "--default-signal=INT", f"PYTHONPATH={REPO}", sys.executable, "-c", STARTS]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    line = "interrupted: stored trials are whole; run the command again\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "whole\n", line)

@@ -18,7 +18,7 @@ from lab.report.matrix.readings import Reading
 from lab.tables.stored_run import Run
 from tests.brief import present
 from tests.compared import store
-from tests.stored_run import change, store_run
+from tests.stored_run import TOLERANCE, change, store_run
 
 TRIALS = 2
 LABELS = {"search": "SEARCH", "cubic": "CUBIC", "cubic_plain": "plain", "bbr": "BBR"}
@@ -111,7 +111,7 @@ def test_the_first_published_value_of_a_sender_counts_and_a_claim_of_a_replay_do
     run = store_run(tmp_path, 1)
     claim = {"cca": "bbr", "source": "a source, a place", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
     claims = [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]
-    change(run, scenario={"claims": claims, "tolerance": {"share_points": 10, "relative_pct": 10}})
+    change(run, scenario={"claims": claims, "tolerance": TOLERANCE})
     one = Stored.of(Run(run))
     theirs = present(published(one, "bbr", "exit_s"))
     assert (theirs.value, theirs.source, theirs.ran) == (3.0, "a source, a place", None)

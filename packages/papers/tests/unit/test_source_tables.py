@@ -15,7 +15,7 @@ from lab.judge.stored import Stored
 from lab.report.table import Table
 from lab.tables.stored_run import Run
 from tests.brief import present
-from tests.stored_run import change, store_run
+from tests.stored_run import TOLERANCE, change, store_run
 
 SOURCE, TRIALS = "thesis, table 5.1", 3
 CLAIM = {"source": SOURCE, "row": "GEO, capacity and loss", "cca": "cubic_plain", "trials": 77}
@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stored(run: Path, *claims: dict[str, Any]) -> Stored:
     """The run, as one that was started with these claims."""
-    change(run, scenario={"claims": claims})
+    change(run, scenario={"claims": claims, "tolerance": TOLERANCE})
     return Stored.of(Run(run))
 
 
