@@ -68,7 +68,9 @@ class Virtual:
 
 
 def find_built(recipe: Recipe) -> Virtual | None:
-    """Return the backend if its kernel and its world image are in the cache."""
+    """Return the backend if its kernel and its world image are in the cache; UserError where a kernel would panic."""
+    if 0 <= (pending := resource.getrlimit(RLIMIT_SIGPENDING)[0]) < LEAST_PENDING:
+        raise field_error("environment", "ulimit -i", pending, f"{LEAST_PENDING} or more, or unlimited")
     kernel, world = build.find(recipe), image.find("world")
     return _with_guest_code(kernel, world) if kernel and world else None
 
@@ -85,7 +87,5 @@ def ensure_built(recipe: Recipe, progress: BuildProgress = lambda _what, _steps:
 
 
 def _with_guest_code(kernel: Kernel, world: Image) -> Virtual:
-    if 0 <= (pending := resource.getrlimit(RLIMIT_SIGPENDING)[0]) < LEAST_PENDING:  # the kernel would panic
-        raise field_error("environment", "ulimit -i", pending, f"{LEAST_PENDING} or more, or unlimited")
     guest_code.ensure(world.root)
     return Virtual(kernel, world)

@@ -88,9 +88,9 @@ class Machine(RealTime):
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
             self._send(arguments[0], None, there)
-            command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(arguments)}"
         except (TrialError, subprocess.TimeoutExpired) as error:
             raise UserError(str(error)) from None
+        command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(arguments)}"
         last = f"status=$?; sudo rm -rf {there}; exit $status"
         return answer_of(self.name, *self.ssh(f"{command}; {last}"))
 

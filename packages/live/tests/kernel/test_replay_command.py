@@ -25,7 +25,7 @@ from lab.kernel.build import Kernel
 from lab.links.tc_alone import constant_delay, constant_rate
 from lab.node.system.tools import run
 from tests.brief import folder_at
-from tests.command import ENV
+from tests.command import ENV, wait_for
 from tests.guest import own_network
 
 OnGuest = Callable[..., dict[str, Any]]
@@ -194,9 +194,12 @@ CALLS = "from lab_live.own_network import attended; attended({command!r})"
 
 
 LATER = """
-import signal, threading, time
+import os, signal, threading, time
+started = f"/proc/self/task/{os.getpid()}/children"
 def press():
-    time.sleep(4)
+    while not open(started).read():
+        time.sleep(0.1)
+    time.sleep(1)
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # it ends no wait of the main thread
 threading.Thread(target=press).start()
 """
@@ -211,7 +214,9 @@ def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path, b
     process = subprocess.Popen(
         called, cwd=REPO / "packages/live", env=environment, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    time.sleep(2)
+    started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    wait_for(started.read_text, "start of the node's command")
+    time.sleep(1)
     assert not file.exists()
     if not before:
         process.send_signal(signal.SIGINT)
