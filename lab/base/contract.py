@@ -6,13 +6,14 @@ that its name ends in. A meaning ends with "; null ..." where the value may be n
 type of a number that lies in the range, or between its ends.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import cycle
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from pydantic_core import SchemaValidator, ValidationError
 
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
@@ -31,9 +32,16 @@ UNITS = {
     "bps": "bit/s",
 }
 NULL = "; null "
-OBJECT = "a JSON object"
 LIMIT = 2**63  # of every number: no counter or clock has more, and a table can hold it
-KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+CHOICE = "\0"  # of a union, in pydantic's places
+KINDS = {
+    bool: ("bool", "true or false"),
+    int: ("int", "a whole number"),
+    float: ("float", "a number"),
+    str: ("str", "a text"),
+    NoneType: ("none", "null"),
+}
+RULES = {"missing": "given", "dict_type": "a JSON object", "list_type": "a list"}
 
 
 @dataclass(frozen=True)
@@ -85,120 +93,78 @@ def read_checked(file: Path, contract: Any, most_bytes: int = MEGABYTE, absent: 
 
 def check(content: Any, contract: Any, file: Path) -> None:
     """Raise UserError where JSON content breaks its contract: one line that names the first field. More is allowed."""
-    for path, value, rule in _breaches_of(contract)(content, ""):
-        raise field_error(file, path, cut(str(value), 60), rule) if path else UserError(f"{file}: must be {rule}")
-
-
-Breach = tuple[str, Any, str]  # path, value and rule of what has not the type that it must have
-Breaches = Callable[[Any, str], Iterable[Breach]]  # of a value at a path
-NONE: tuple[Breach, ...] = ()
+    try:
+        _validator(contract).validate_python(content)
+    except ValidationError as breaches:
+        first = breaches.errors(include_url=False)[0]
+        rule = RULES.get(first["type"], first["msg"])
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"] if part != CHOICE)
+        if not (path := "".join(parts).removeprefix(".")):
+            raise UserError(f"{file}: must be {rule}") from None
+        value = "" if first["type"] == "missing" else cut(str(first["input"]), 60)
+        raise field_error(file, path, value, rule) from None
 
 
 @cache
-def _breaches_of(kind: Any) -> Breaches:
-    """Return what finds the breaches of a type: made once, since a run has thousands of files of one contract."""
+def _validator(contract: Any) -> SchemaValidator:
+    """Return what validates a contract: made once, since a run has thousands of files of one contract."""
+    return SchemaValidator(_schema(contract))
+
+
+def _schema(kind: Any) -> Any:
+    """Return a type as pydantic's core takes it: pydantic itself takes no TypedDict of Python 3.11's."""
     origin, arguments = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
-        return _object(kind)
+        members = {
+            each.name: {"type": "typed-dict-field", "schema": _schema(each.kind), "required": each.required}
+            for each in fields(kind)
+        }
+        return {"type": "typed-dict", "fields": members}
     if origin in (Union, UnionType):
-        return _union(arguments)
+        return _either(map(_schema, arguments))
     if origin is Annotated:
-        return _bounded(*arguments)
+        number, bounds = arguments
+        most = bounds.stop - 1
+        rule = f"from {bounds.start} to {most}" if bounds.stop < LIMIT else f"{bounds.start} or more"
+        return _chain(_plain(number), _number(number, rule, ge=bounds.start, le=most))
     if origin is Literal:
-        return _literal(arguments)
-    if origin in (list, tuple):
-        return _list(arguments, len(arguments) if origin is tuple else None)
+        return _ruled({"type": "literal", "expected": list(arguments)}, f"one of {', '.join(map(str, arguments))}")
+    if origin is list:
+        return {"type": "list", "strict": True, "items_schema": _schema(*arguments)}
+    if origin is tuple:
+        count = len(arguments)
+        length = {"type": "list", "strict": True, "min_length": count, "max_length": count}
+        items = {"type": "tuple", "items_schema": [*map(_schema, arguments)]}
+        return _chain(_ruled(length, f"a list of {count}"), items)
     if origin is dict:
-        return _dict(arguments[1])
+        return {"type": "dict", "values_schema": _schema(arguments[1])}
     return _plain(kind)
 
 
-def _inside(kind: type[Sized], rule: str, inner: Breaches, length: int | None = None) -> Breaches:
-    """Return the breaches inside of what is of a kind, and as long where a length is given."""
-
-    def breaches(value: Any, path: str) -> Iterable[Breach]:
-        if isinstance(value, kind) and length in (None, len(value)):
-            return inner(value, path)
-        return ((path, value, rule),)
-
-    return breaches
-
-
-def _object(contract: Any) -> Breaches:
-    known = [(field.name, _breaches_of(field.kind), field.required) for field in fields(contract)]
-
-    def inner(value: Any, path: str) -> Iterator[Breach]:
-        for name, breaches_of, required in known:
-            where = f"{path}.{name}" if path else name
-            if name in value:
-                yield from breaches_of(value[name], where)
-            elif required:
-                yield where, "", "given"
-
-    return _inside(dict, OBJECT, inner)
-
-
-def _union(kinds: tuple[Any, ...]) -> Breaches:
-    each_of = [_breaches_of(kind) for kind in kinds]
-
-    def breaches(value: Any, path: str) -> Iterable[Breach]:
-        first: list[Breach] = []
-        for breaches_of in each_of:
-            found = list(breaches_of(value, path))
-            if not found:
-                return NONE
-            first = first or found[:1]
-        return first
-
-    return breaches
-
-
-def _literal(values: tuple[Any, ...]) -> Breaches:
-    rule = f"one of {', '.join(map(str, values))}"
-    return lambda value, path: NONE if value in values else ((path, value, rule),)
-
-
-def _bounded(kind: Any, bounds: range) -> Breaches:
-    breaches_of, most = _breaches_of(kind), bounds.stop - 1
-    rule = f"from {bounds.start} to {most}" if bounds.stop < LIMIT else f"{bounds.start} or more"
-
-    def breaches(value: Any, path: str) -> Iterable[Breach]:
-        found = tuple(breaches_of(value, path))
-        return found or (NONE if bounds.start <= value <= most else ((path, value, rule),))
-
-    return breaches
-
-
-def _list(kinds: tuple[Any, ...], length: int | None) -> Breaches:
-    each_of = [_breaches_of(kind) for kind in kinds]
-
-    def inner(value: Any, path: str) -> Iterator[Breach]:
-        for number, (one, breaches_of) in enumerate(zip(value, cycle(each_of), strict=False)):
-            yield from breaches_of(one, f"{path}[{number}]")
-
-    return _inside(list, "a list" if length is None else f"a list of {length}", inner, length)
-
-
-def _dict(kind: Any) -> Breaches:
-    breaches_of = _breaches_of(kind)
-    return _inside(
-        dict,
-        OBJECT,
-        lambda value, path: (breach for name in value for breach in breaches_of(value[name], f"{path}.{name}")),
-    )
-
-
-def _plain(kind: Any) -> Breaches:
+def _plain(kind: Any) -> Any:
     if kind is Any:
-        return lambda _value, _path: NONE
-    types: Any = {None: NoneType, int: int, float: (int, float)}.get(kind, kind)
-    rule, is_number = KINDS.get(kind, "null"), kind in (int, float)
+        return {"type": "any"}
+    name, rule = KINDS[kind]
+    if kind in (int, float):
+        return _chain(_number(kind, rule), _number(kind, "a number below 2^63", gt=-LIMIT, lt=LIMIT))
+    return _ruled({"type": name, "strict": True}, rule)
 
-    def breaches(value: Any, path: str) -> Iterable[Breach]:
-        if not isinstance(value, types) or (is_number and isinstance(value, bool)):
-            return ((path, value, rule),)
-        if is_number and not abs(value) < LIMIT:  # NaN is below nothing
-            return ((path, value, "a number below 2^63"),)
-        return NONE
 
-    return breaches
+def _number(kind: Any, rule: str, **bounds: int) -> Any:
+    """Require a number; a whole one may stand for a fraction, but not the other way round."""
+    whole = {"type": "int", "strict": True, **bounds}
+    fraction = {"type": "float", "strict": True, "allow_inf_nan": not bounds, **bounds}
+    return _ruled(whole if kind is int else _either((whole, fraction)), rule)
+
+
+def _chain(*schemas: Any) -> Any:
+    return {"type": "chain", "steps": list(schemas)}
+
+
+def _either(schemas: Iterable[Any]) -> Any:
+    return {"type": "union", "mode": "left_to_right", "choices": [(schema, CHOICE) for schema in schemas]}
+
+
+def _ruled(schema: Any, rule: str) -> Any:
+    """Return a schema whose errors state a rule of the lab's."""
+    return {"type": "custom-error", "schema": schema, "custom_error_type": "rule", "custom_error_message": rule}
