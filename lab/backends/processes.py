@@ -4,20 +4,15 @@
 import os
 from pathlib import Path
 
+from lab.node.system.tree import processes_of
+
 KERNEL = "linux"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def kernel_process(pid: int) -> int | None:
     """Return the first descendant that is named as the kernel, or None; its own children have the same name."""
-    children = _children()
-    left = [pid]
-    while left:
-        one = left.pop(0)
-        if _stat(one)[:1] == [KERNEL]:
-            return one
-        left += children.get(one, [])
-    return None
+    return next((each for each in processes_of(pid) if _stat(each)[:1] == [KERNEL]), None)
 
 
 def cpu_s(pid: int) -> float:
@@ -37,13 +32,7 @@ def waits(pid: int) -> int:
 
 def whole_cpu_s(pid: int) -> float:
     """Return the processor time of a process, of its descendants, and of those that have ended."""
-    children = _children()
-    left, ticks = [pid], 0
-    while left:
-        fields = _stat(one := left.pop())
-        ticks += sum(map(int, fields[12:16]))
-        left += children.get(one, [])
-    return ticks / TICKS
+    return sum(int(ticks) for each in processes_of(pid) for ticks in _stat(each)[12:16]) / TICKS
 
 
 def _stat(pid: int) -> list[str]:
@@ -54,12 +43,3 @@ def _stat(pid: int) -> list[str]:
         return []
     name, _, rest = text.partition("(")[2].rpartition(")")
     return [name, *rest.split()]
-
-
-def _children() -> dict[int, list[int]]:
-    """List the children of every process."""
-    found: dict[int, list[int]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        if fields := _stat(int(folder.name)):
-            found.setdefault(int(fields[2]), []).append(int(folder.name))
-    return found

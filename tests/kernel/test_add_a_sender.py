@@ -191,9 +191,9 @@ def test_added_senders_appear_in_the_summary_and_on_the_page(tree: CopiedTree) -
 KIND = '''# SPDX-License-Identifier: GPL-2.0-or-later
 """First in, first out, counted in packets; drops the oldest when it is full."""
 
-from lab.node.qdiscs.qdisc_kind import TcKind, limit_pkts
+from lab.node.qdiscs.qdisc_kind import TcKind, WHOLE_FRAMES
 
-KIND = TcKind((limit_pkts(),), queue="First in, first out; drops at the head.", built_in=True)
+KIND = TcKind((WHOLE_FRAMES,), queue="First in, first out; drops at the head.", built_in=True)
 '''
 PROFILE = """# SPDX-License-Identifier: GPL-2.0-or-later
 title: a small path with the added queue

@@ -161,17 +161,12 @@ def spec_of(name: str, kind: Kind, values: Values, at: Bottleneck) -> Spec:
     return spec
 
 
-WHOLE_FRAMES = Setting(
+WHOLE_FRAMES = Setting(  # the limit of a queue that the kernel counts in packets: the full frames of the buffer
     "limit_pkts",
     "limit",
     field=Field("limit_pkts", int, None, PACKETS, optional=True),  # fewer of them (lab/links/draw.py)
     value=lambda _, at: at.buffer_bytes // at.frame_bytes,
 )
-
-
-def limit_pkts() -> Setting:
-    """Define the limit of a queue that the kernel counts in packets: the full frames of the buffer."""
-    return WHOLE_FRAMES
 
 
 def duration(tc: str, default_ms: float, slack_us: float = 0, bounds: Mapping[str, Any] = MILLISECONDS) -> Setting:

@@ -13,6 +13,7 @@ from lab.node.net.netlink import Qdiscs
 from lab.node.qdiscs import kinds, qdisc, series
 from lab.node.qdiscs.qdisc_kind import NetlinkKind, Spec
 from lab.node.qdiscs.qdisc_uapi import chunk
+from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
@@ -34,17 +35,17 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start: Start) -> "Itera
         chunks, send = _sender(link, spec, file, start)
         first = next(chunks)
         send(first)
-        thread = Working(lambda: _feed(first, chunks, send, _begun_ns(link, spec, start), stop))
+        task = Task(lambda: _feed(first, chunks, send, _begun_ns(link, spec, start), stop))
         try:
             yield counted
         finally:
             stop.set()
-            thread.join()
+            task.join()
             counts: Any = qdisc.statistics(node, dev, spec)[spec["kind"]]
             if counts["start_ns"]:
                 counts["start_ns"] -= beginning.origin_ns()
             counted.update(counts)
-        thread.raise_failure()
+        task.result()
     if counted["past_end_ns"]:
         why = "its connections opened or closed slowly, as on a link that loses many packets"
         longer_s = counted["past_end_ns"] / 1e9
@@ -79,28 +80,6 @@ def _begun_ns(link: Qdiscs, spec: Spec, start: Start) -> int:
     assert kind.followed
     link.change(spec["kind"], chunk(kind.followed[0], (), start_ns))
     return start_ns
-
-
-class Working(threading.Thread):
-    """A thread that works from its construction on, and keeps the node's error that ended it."""
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        super().__init__(daemon=True)
-        self.work = work
-        self.failure: NodeError | None = None
-        self.start()
-
-    def run(self) -> None:
-        """Work."""
-        try:
-            self.work()
-        except NodeError as error:  # such as a line of a series that holds no number
-            self.failure = error
-
-    def raise_failure(self) -> None:
-        """Raise the error that ended it, if one did."""
-        if self.failure:
-            raise self.failure
 
 
 def _feed(

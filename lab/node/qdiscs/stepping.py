@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lab.node.qdiscs import qdisc
 from lab.node.qdiscs.qdisc import ROOT, QdiscPlace
-from lab.node.qdiscs.replay import Working
 from lab.node.system.punctual import punctual_thread
+from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ def stepping(
     stop = threading.Event()
     tc = subprocess.Popen(["tc", "-n", node, "-b", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = ((step["at_s"], step["spec"], qdisc.command(dev, step["spec"], "change", place)) for step in steps)
-    thread = Working(lambda: _change(tc, lines, before, start_ns, stop, late_us))
+    task = Task(_change, tc, lines, before, start_ns, stop, late_us)
     try:
         yield late_us
     finally:
         stop.set()
-        thread.join()
+        task.join()
         _, printed = tc.communicate()
-    thread.raise_failure()
+    task.result()
     if tc.returncode:
         raise NodeError(f"{node}:{dev}: tc: {' '.join(printed.split())}")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """First in, first out, counted in packets; drops at the tail."""
 
-from lab.node.qdiscs.qdisc_kind import TcKind, limit_pkts
+from lab.node.qdiscs.qdisc_kind import WHOLE_FRAMES, TcKind
 
-KIND = TcKind((limit_pkts(),), queue="First in, first out, counted in packets; drops at the tail.", built_in=True)
+KIND = TcKind((WHOLE_FRAMES,), queue="First in, first out, counted in packets; drops at the tail.", built_in=True)

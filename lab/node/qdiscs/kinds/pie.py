@@ -4,12 +4,12 @@
 from lab.node.qdiscs.qdisc_kind import (
     CODEL_SLACK_US,
     ECN,
+    WHOLE_FRAMES,
     Field,
     Setting,
     TcKind,
     constant,
     duration,
-    limit_pkts,
     switch,
 )
 
@@ -18,7 +18,7 @@ TARGET = {"ge": 0.001, "le": 4294}  # the kernel shows it in ns, in 32 bits
 TICKS = {"ge": 1, "le": 60_000, "multiple_of": 1}  # the kernel counts it in ticks, of which the lab's has 1000 a second
 KIND = TcKind(
     (
-        limit_pkts(),
+        WHOLE_FRAMES,
         duration("target", 15.0, CODEL_SLACK_US, TARGET),
         duration("tupdate", 15.0, CODEL_SLACK_US, TICKS),
         Setting("alpha", "alpha", field=Field("alpha", int, 2, GAIN)),
