@@ -8,7 +8,7 @@ from lab.backends import boot
 from lab.base.paths import LAB
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import SENDERS, Kernel
-from lab.node.system.modules import describe
+from lab.node.system import modules
 from lab.schema.cca import Cca
 
 SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h: every socket has them
@@ -16,21 +16,10 @@ BUILT_IN = {"cubic": "tcp_cubic"}  # Reno has no module at all: net/ipv4/tcp_con
 MEMORY_MB = 256
 
 
-class Parameter(TypedDict):
-    """A module parameter, with its value in the running kernel."""
-
-    name: str
-    value: str
-    meaning: str
-
-
-class Module(TypedDict):
-    """A sender's module; `file` is where modinfo found it."""
+class Module(modules.Described):
+    """A sender's module, as the kernel describes it."""
 
     module: str
-    file: str
-    description: str | None
-    parameters: list[Parameter]
 
 
 class Described(TypedDict):
@@ -40,7 +29,7 @@ class Described(TypedDict):
     source: str
     exit: str  # how its exit from slow start is known
     memory: str
-    parameters: list[Parameter]
+    parameters: list[modules.Parameter]
 
 
 def load_module(cca: Cca, kernel: Kernel, world: Path) -> Module | None:
@@ -49,7 +38,7 @@ def load_module(cca: Cca, kernel: Kernel, world: Path) -> Module | None:
     if name is None:
         return None
     with scratch_folder() as folder:
-        module: Module = boot.call(describe, {"name": name}, folder, kernel, world, memory_mb=MEMORY_MB).result
+        module: Module = boot.call(modules.describe, {"name": name}, folder, kernel, world, memory_mb=MEMORY_MB).result
     return module | {"module": name}
 
 

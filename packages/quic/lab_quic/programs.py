@@ -13,8 +13,8 @@ from lab.backends.virtual import Virtual
 from lab.base import sandbox
 from lab.base.errors import UserError
 from lab.kernel.program import Buildable, Progress
+from lab.node.system.modules import Parameter
 from lab.schema.cca import Cca
-from lab.senders.module import Parameter
 from lab.senders.way import Senders
 from lab_quic.ngtcp2.build import NGTCP2
 from lab_quic.quinn.build import QUINN
