@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-from lab.base import enter, keyring, landlock, seccomp
+from lab.base import enter, landlock, seccomp
 
 PR_SET_PDEATHSIG, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 23, 24, 36, 38
 CAPSET, CAPABILITY_VERSION = 126, 0x20080522  # of x86-64; linux/capability.h
@@ -47,7 +47,7 @@ def main(request: Request) -> NoReturn:
     """Start the program, and end as it does."""
     with suppress(PermissionError):  # it leads a session already
         os.setsid()  # no terminal
-    keyring.leave_session()
+    enter.leave_session()
     _drop_rights()
     if seccomp.missing():  # loaded here: the program cannot read it
         sys.exit("confine: libseccomp2: not installed")

@@ -159,13 +159,13 @@ def test_a_program_has_none_of_the_keys_of_the_session() -> None:
     """KEYCTL_JOIN_SESSION_KEYRING, add_key(2) of a canary, KEYCTL_SEARCH from a session that was left."""
     code = (
         "import ctypes\n"
-        "from lab.base import keyring\n"
+        "from lab.base import enter\n"
         "call = ctypes.CDLL(None).syscall\n"
         "call(250, 1, None)\n"
         "assert call(248, b'user', b'canary', b'x', 1, -3) > 0\n"
         "found = lambda: call(250, 10, -3, b'user', b'canary', 0)\n"
         "before = found()\n"
-        "keyring.leave_session()\n"
+        "enter.leave_session()\n"
         "print(before > 0, found() > 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPO, capture_output=True, text=True, check=False)
