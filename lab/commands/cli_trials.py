@@ -79,14 +79,15 @@ def run(
     require_scenarios([scenario])
     require_link(profile, topology)
     require_senders(cca)
-    from lab.commands.run import Request, Shown, Where
+    from lab.commands.report import forms_of
+    from lab.commands.run import Request, Where
     from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
     request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
-    shown = Shown.of(forms, verbose)
+    wanted = forms_of(forms)
     options = run_options(jobs, scheduler, no_pcap)
     if vary or shard or out:
         from lab.commands.grid import grid
@@ -95,7 +96,7 @@ def run(
         unused = {"resume": resume, "format": forms, "verbose": verbose}
         grid(request, where, options, vary or [], Part.of(shard, out), unused, console)
         return
-    run_and_report(request, where, options, resume, console, shown)
+    run_and_report(request, where, options, resume, console, wanted, verbose)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 """`lab run`: from a scenario, or from a profile and senders, to a report."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from lab.commands.lines import say
 from lab.commands.prepare import build as build_kernel
 from lab.commands.prepare import prepared, refuse
 from lab.commands.progress import TrialBar
-from lab.commands.report import forms_of, report
+from lab.commands.report import report
 from lab.kernel.recipe import Recipe
 from lab.links.tc_alone import REPLAY
 from lab.runs import estimate, find_run, requesting
@@ -75,23 +76,16 @@ class Where:
     recipe: Recipe
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What of the report is wanted: forms of the figures in addition to SVG, and the long tables in the terminal."""
-
-    forms: tuple[str, ...] = ()
-    verbose: bool = False
-
-    @classmethod
-    def of(cls, forms: str | None, verbose: bool) -> "Shown":
-        """Read the options."""
-        return cls(forms_of(forms), verbose)
-
-
 def run(
-    request: Request, where: Where, options: RunOptions, resume: bool, console: Console, shown: Shown = Shown()
+    request: Request,
+    where: Where,
+    options: RunOptions,
+    resume: bool,
+    console: Console,
+    forms: Sequence[str] = (),
+    verbose: bool = False,
 ) -> None:
-    """Run an experiment and report it; exit status 1 if a trial has no result or is invalid."""
+    """Run an experiment and report it, as `lab report` does; exit status 1 if a trial has no result or is invalid."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
     if experiment.topology.note:
@@ -110,7 +104,7 @@ def run(
                 executed = _execute(experiment, site, options, resume, console)
         for stored in executed.runs:
             require_results(stored, console)
-            report(stored.folder, console, shown.forms, shown.verbose)
+            report(stored.folder, console, forms, verbose)
             if not all(trial.valid for trial in Run(stored.folder).trials):
                 raise typer.Exit(1)
 
