@@ -59,14 +59,6 @@ def require_folder(path: Path) -> None:
         raise UserError(f"{path}: must be a folder, no link")
 
 
-def require_plain_files(folder: Path) -> None:
-    """Refuse a folder of a stranger that holds anything but plain files: a copy would follow its links."""
-    with os.scandir(folder) as found:
-        for entry in found:
-            if not entry.is_file(follow_symlinks=False):
-                raise UserError(f"{entry.path}: must be a plain file, no folder, link or pipe")
-
-
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file: it is whole or not there, and no link is followed."""
     with whole_file(path) as file:

@@ -99,18 +99,3 @@ def _mapped(task: Path) -> set[File]:
         found = set(MAPPED.findall((task / "maps").read_bytes()))
         return {(os.makedev(int(major, 16), int(minor, 16)), int(inode)) for major, minor, inode in found}
     return set()
-
-
-def named(room: Path) -> Iterator[tuple[str, int]]:
-    """Yield the path and the bytes of each file and folder below a folder; no link is followed.
-
-    What lies behind a path that the system finds too long is not found: its user bounds paths.
-    """
-    left = [str(room)]
-    while left:
-        with suppress(OSError), os.scandir(left.pop()) as found:  # removed meanwhile
-            for entry in found:
-                with suppress(OSError):
-                    yield entry.path, entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES
-                    if entry.is_dir(follow_symlinks=False):
-                        left.append(entry.path)

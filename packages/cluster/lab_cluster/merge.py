@@ -13,7 +13,6 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import require_plain_files
 from lab.base.workers import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
@@ -105,11 +104,19 @@ def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int
         if fault:
             raise UserError(f"{fault}: run its shard again, with the same --out")
     for place in places:
-        require_plain_files(place)
+        _require_plain_files(place)
     for each in found.values():
         for other in each[1:]:
             _require_same(each[0], other)
     return found
+
+
+def _require_plain_files(folder: Path) -> None:
+    """Refuse a folder of a stranger that holds anything but plain files: a copy would follow its links."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if not entry.is_file(follow_symlinks=False):
+                raise UserError(f"{entry.path}: must be a plain file, no folder, link or pipe")
 
 
 def _fault_of(place: Path) -> str | None:

@@ -6,12 +6,12 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.node.system.tree import limits, memory_bytes, named, processes_of, tasks_of, unlinked_bytes
+from lab.node.system.tree import BLOCK_BYTES, limits, memory_bytes, processes_of, tasks_of, unlinked_bytes
 
 MOST_OUTPUT_BYTES = 1 << 20
 FILE_BYTES, MEMORY_BYTES = 256 << 20, 4 << 30
@@ -113,7 +113,7 @@ def _passed(pid: int, room: Path) -> str:
     if memory_bytes(pids) > MEMORY_BYTES:
         return f"more than {MEMORY_BYTES} bytes of memory"
     files, taken = 0, unlinked_bytes(pids, FILE_BYTES)
-    for path, size in named(room):
+    for path, size in _named(room):
         files, taken = files + 1, taken + size
         if files > MOST_FILES:
             return f"more than {MOST_FILES} files"
@@ -122,3 +122,18 @@ def _passed(pid: int, room: Path) -> str:
         if taken > MOST_FILES_BYTES:
             break
     return f"more than {MOST_FILES_BYTES} bytes in files" if taken > MOST_FILES_BYTES else ""
+
+
+def _named(room: Path) -> Iterator[tuple[str, int]]:
+    """Yield the path and the bytes of each file and folder below a folder; no link is followed.
+
+    What lies behind a path that the system finds too long is not found: its user bounds paths.
+    """
+    left = [str(room)]
+    while left:
+        with suppress(OSError), os.scandir(left.pop()) as found:  # removed meanwhile
+            for entry in found:
+                with suppress(OSError):
+                    yield entry.path, entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
