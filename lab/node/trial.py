@@ -12,7 +12,7 @@ from lab.node import beginning
 from lab.node.measure import capture, counters, probe, trace
 from lab.node.measure.machine import watch
 from lab.node.measure.sampler import sampler
-from lab.node.net import netns, route, sockets, sysctl
+from lab.node.net import netns, route, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import inside
 from lab.node.qdiscs import link
@@ -105,7 +105,7 @@ def nodes_up(
             yield far
         finally:
             if plan.get("clock") == "real":
-                sockets.let_go(plan["ends"])
+                netns.let_go(plan["ends"])
 
 
 def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from lab.node.measure import counters
 from lab.node.measure.machine import watch
-from lab.node.net import interface, netns, route, sockets, sysctl
+from lab.node.net import interface, netns, route, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import entered, named
 from lab.node.net.netlink import Netlink
@@ -117,7 +117,7 @@ def _down() -> None:
     if NODE in named():
         for process in map(int, run("ip", "netns", "pids", NODE).split()):
             os.kill(process, signal.SIGKILL)
-        sockets.let_go([NODE])
+        netns.let_go([NODE])
         netns.unname([NODE])
 
 

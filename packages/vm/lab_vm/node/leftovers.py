@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from lab.node.measure import trace
-from lab.node.net import namespace, netns, sockets, sysctl
+from lab.node.net import namespace, netns, sysctl
 from lab.node.qdiscs import link
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run
@@ -64,7 +64,7 @@ def clear(state: Path) -> list[str]:
     claim: Claim = json.loads((state / CLAIM).read_text())
     removed = [f"network namespace {name}" for name in claim["nodes"] if name in namespace.named()]
     removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
-    sockets.let_go([name for name in claim["nodes"] if name in namespace.named()])
+    netns.let_go([name for name in claim["nodes"] if name in namespace.named()])
     netns.unname(claim["nodes"])
     if claim["engine"] == "containerlab" and shutil.which("docker"):
         containerlab.destroy()
