@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.base import paths, sandbox, sandbox_mode
-from lab.base.cache import finished, publish, use
+from lab.base.cache import ensured, finished, use
 from lab.base.errors import UserError
 
 ROOT = "/lab"  # in the guest, the parent folder of each package
@@ -29,10 +29,7 @@ def ensure(world: Path, package: str = OWN) -> Path:
     folder = paths.cache() / f"guest-code-{_digest(world, package)}"
     use(folder)
     if not finished(folder):
-        with publish(folder) as draft:
-            if draft:
-                _copy(draft / "code", package)
-                _compile(draft / "code", world)
+        ensured(folder, lambda draft: _fill(draft / "code", package, world))
     return folder / "code"
 
 
@@ -67,14 +64,11 @@ def _digest(world: Path, package: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _copy(copy: Path, package: str) -> None:
+def _fill(copy: Path, package: str, world: Path) -> None:
+    """Copy the sources, and compile them with the world's Python; both ways give the same bytes."""
     for place, file in sources(package).items():
         (copy / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy / place)
-
-
-def _compile(copy: Path, world: Path) -> None:
-    """Compile a copy with the world's Python; both ways give the same bytes."""
     if sandbox_mode.mode() == sandbox_mode.NONE:
         libraries = world / "usr/lib/x86_64-linux-gnu"
         loader = [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries)]

@@ -74,8 +74,7 @@ def test_the_worlds_python_compiles_the_same_bytes_without_a_sandbox(
     for mode in ("bubblewrap", "none"):
         monkeypatch.setenv("LAB_SANDBOX", mode)
         copy = tmp_path / mode
-        guest_code._copy(copy, guest_code.OWN)
-        guest_code._compile(copy, world.root)
+        guest_code._fill(copy, guest_code.OWN, world.root)
         compiled.append({file.name: file.read_bytes() for file in copy.rglob("*.pyc")})
     assert len(compiled[0]) > 1
     assert compiled[0] == compiled[1]
