@@ -9,7 +9,8 @@ which goes before a refusal (seccomp(2)).
 import ctypes
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 LIBRARY = "libseccomp.so.2"
@@ -82,39 +83,35 @@ def missing() -> bool:
 
 def load(rules: Iterable[Rule]) -> None:
     """Keep this process and its children for good to what the rules allow."""
-    with _Made(rules) as made:
+    with _made(rules) as made:
         _checked(_library().seccomp_load(made), "load")
 
 
 def exported(rules: Iterable[Rule]) -> int:
     """Return an open file that holds a filter as the kernel takes it; it stays open in a program that is started."""
     descriptor = os.memfd_create("filter", 0)
-    with _Made(rules) as made:
+    with _made(rules) as made:
         _checked(_library().seccomp_export_bpf(made, descriptor), "export_bpf")
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
 
-class _Made:
-    """A filter of libseccomp's."""
-
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self.rules = rules
-
-    def __enter__(self) -> ctypes.c_void_p:
-        self.context = ctypes.c_void_p(_library().seccomp_init(REFUSE))
-        _library().seccomp_attr_set(self.context, OPTIMIZE, BINARY_TREE)
-        for call, conditions in self.rules:
+@contextmanager
+def _made(rules: Iterable[Rule]) -> Iterator[ctypes.c_void_p]:
+    """Yield a filter of libseccomp's."""
+    context = ctypes.c_void_p(_library().seccomp_init(REFUSE))
+    try:
+        _library().seccomp_attr_set(context, OPTIMIZE, BINARY_TREE)
+        for call, conditions in rules:
             number = _library().seccomp_syscall_resolve_name(call.encode())
             if number == UNKNOWN:
                 continue  # then it stays refused
             array = (Comparison * len(conditions))(*(Comparison(*each) for each in conditions))
-            added = _library().seccomp_rule_add_array(self.context, ALLOW, number, len(array), array)
+            added = _library().seccomp_rule_add_array(context, ALLOW, number, len(array), array)
             _checked(added, f"rule_add {call}")
-        return self.context
-
-    def __exit__(self, *_: object) -> None:
-        _library().seccomp_release(self.context)
+        yield context
+    finally:
+        _library().seccomp_release(context)
 
 
 def _checked(result: int, what: str) -> None:
