@@ -63,28 +63,21 @@ class Subject:
 def subjects(run: Run, outcomes: pl.DataFrame, only: str | None = None) -> Iterator[Subject]:
     """Yield the representative trial of each sender, or of one, in the order of the scenario."""
     chosen = representatives(outcomes)
-    rule = rule_of(run.scenario)
-    for stanza in run.ccas:
-        number = chosen.get(stanza["name"]) if only in (None, stanza["name"]) else None
-        for trial in run.trials:
-            if trial.cca == stanza["name"] and trial.number == number:
-                yield _subject(copy(trial), Sender.from_stanza(stanza), outcomes, rule)
+    for name in (stanza["name"] for stanza in run.ccas if only in (None, stanza["name"])):
+        if name in chosen and (found := subject(run, outcomes, name, chosen[name])):
+            yield found
 
 
 def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject | None:
     """Return one trial of a run; none where it is not stored."""
     stanza = next(stanza for stanza in run.ccas if stanza["name"] == cca)
-    found = next((trial for trial in run.trials if (trial.cca, trial.number) == (cca, number)), None)
-    if found is None:
+    trial = next((trial for trial in run.trials if (trial.cca, trial.number) == (cca, number)), None)
+    if trial is None:
         return None
-    return _subject(copy(found), Sender.from_stanza(stanza), outcomes, rule_of(run.scenario))
-
-
-def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str) -> Subject:
-    rows = outcomes.filter(cca=trial.cca, trial=trial.number)
+    rows, rule = outcomes.filter(cca=cca, trial=number), rule_of(run.scenario)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())
     exit_s, loss_s, mark_s, agrees = rows.select("exit_s", "loss_s", "mark_s", "loss_agrees").row(0)  # as in every row
     ruled_s = None if rule in TRUTHS else capacity_s[rule]
     lasting_s, hidden = capacity_s[LASTING], agrees is None
     moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), lasting_s, mark_s, hidden)
-    return Subject(trial, sender, moments, capacity_s)
+    return Subject(copy(trial), Sender.from_stanza(stanza), moments, capacity_s)
