@@ -32,8 +32,3 @@ def sources(suite: str) -> str | None:
     main, security = mirrors
     lines = [f"deb {main} {suite} main", f"deb {main} {suite}-updates main"]
     return "\n".join(lines + ([f"deb {security} {suite}-security main"] if security else [])) + "\n"
-
-
-def arguments() -> list[str]:
-    """Return mmdebstrap's argument for `sources`."""
-    return ["-"] if _mirrors() else []

@@ -130,6 +130,7 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
     pins = tar.with_name("pins")
     pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
     include = f"--include={','.join(listed(name))}"
+    sources = archive.sources(release(suite(name)))
     argv = [
         *_alone(),
         "mmdebstrap",
@@ -140,14 +141,13 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         *more,
         release(suite(name)),
         str(tar),
-        *archive.arguments(),
+        *(["-"] if sources else []),
     ]
     with scratch_folder() as folder:  # where mmdebstrap unpacks: `lab clean` finds that of a killed one
         for enterable in (folder, folder.parent):  # for mmdebstrap's own user
             enterable.chmod(0o711)
         try:
-            sources, log = archive.sources(release(suite(name))), tar.with_name("mmdebstrap.log")
-            run_logged(argv, sources, log, {"TMPDIR": str(folder)})
+            run_logged(argv, sources, tar.with_name("mmdebstrap.log"), {"TMPDIR": str(folder)})
         except UserError as error:
             raise dropped(name, str(error)) or error from None
 
