@@ -91,7 +91,9 @@ def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path
         f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
     ]
     made_from = [*recipe.fragments, *recipe.patches, *recipe.profile]
-    kernel = digest_of_files(made_from, source.name, *compiler, *digested(recipe))
+    held_bytes = VERSIONS[recipe.version].socket_bytes
+    larger = [f"socket {held_bytes}"] if held_bytes else []  # nothing for Debian's own
+    kernel = digest_of_files(made_from, source.name, *compiler, *larger)
     files = [file for folder in MODULES for file in sorted(folder.iterdir())]
     modules = digest_of_files([*files, PRELOAD], kernel)
     return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"
@@ -187,12 +189,6 @@ def _described(kernel: Path, modules: Path, recipe: Recipe) -> Kernel:
         described,
         recipe.traps,
     )
-
-
-def digested(recipe: Recipe) -> list[str]:
-    """Return what a kernel's digest has in addition; nothing for Debian's own."""
-    held_bytes = VERSIONS[recipe.version].socket_bytes
-    return [f"socket {held_bytes}"] if held_bytes else []
 
 
 def enlarge_sockets(compile_: Compile, recipe: Recipe) -> None:
