@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What differs in the plan of a trial with a workload: its ends, its length, the room for its trace."""
 
+from dataclasses import asdict
+from typing import cast
+
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.links.draw import Link
 from lab.node.plan import ExchangePlan, Plan, WorkloadPlan
 from lab.runs import sizes
 from lab.runs.experiment import Experiment
-from lab.schema.workload import Exchange, exchanges, workload_of
+from lab.schema.workload import exchanges, workload_of
 
 
 def planned(plan: Plan, experiment: Experiment, link: Link) -> Plan:
@@ -20,7 +23,7 @@ def planned(plan: Plan, experiment: Experiment, link: Link) -> Plan:
     requests: WorkloadPlan = {
         "request_bytes": workload.request_bytes,
         "buffer_s": workload.buffer_s,
-        "exchanges": [_planned(each) for each in sampled],
+        "exchanges": [cast("ExchangePlan", asdict(each)) for each in sampled],
     }
     (flow,) = plan["flows"]
     duration_s = experiment.scenario.duration_s
@@ -29,15 +32,6 @@ def planned(plan: Plan, experiment: Experiment, link: Link) -> Plan:
         "flows": [flow | {"size_bytes": size_bytes, "workload": requests}],
         "trace": plan["trace"] | {"buffer_kb": sizes.trace_kb(link, duration_s, plan["mss_bytes"], size_bytes)},
         "memory_mb": sizes.memory_mb(link, duration_s, plan["mss_bytes"], size_bytes),
-    }
-
-
-def _planned(exchange: Exchange) -> ExchangePlan:
-    return {
-        "group": exchange.group,
-        "wait_s": exchange.wait_s,
-        "objects_bytes": list(exchange.objects_bytes),
-        "media_s": exchange.media_s,
     }
 
 
