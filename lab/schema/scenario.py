@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from lab.base.choice import choose, suggested
 from lab.base.errors import COMMAND_LINE, UserError, field_error
@@ -53,11 +53,15 @@ Metric = Literal[
 Bound = Literal["at_most", "at_least"]
 
 
-def each_once(names: list[str], what: str) -> list[str]:
-    """Return names of which none comes twice; ValueError otherwise."""
-    if len(set(names)) != len(names):
-        raise ValueError(f"a list that names each {what} once")
-    return names
+def each_once(what: str) -> AfterValidator:
+    """Require names of which none comes twice."""
+
+    def check(names: list[str]) -> list[str]:
+        if len(set(names)) != len(names):
+            raise ValueError(f"a list that names each {what} once")
+        return names
+
+    return AfterValidator(check)
 
 
 class Published(Strict):
@@ -107,16 +111,12 @@ class Claims(Strict):
     bound: Bound | None = None
     # A sender: the values are ratios of means, over those of its downloads of the same links.
     relative_to: str | None = None
-    pooled: list[str] = []  # scenarios: the row is of their downloads and this one's together
+    # Scenarios: the row is of their downloads and this one's together.
+    pooled: Annotated[list[str], each_once("scenario")] = []
     not_judged: Text | None = None  # why this link cannot test the row
     # Why ours differs. Each explanation names the run that tests it: a text alone explains nothing.
     counterfactuals: list[Counterfactual] = []
     open: Text | None = None  # of a row that no run explains: what was tried, and its result
-
-    @field_validator("pooled")
-    @classmethod
-    def _each_once(cls, pooled: list[str]) -> list[str]:
-        return each_once(pooled, "scenario")
 
     @model_validator(mode="after")
     def _moves_something(self) -> "Claims":
@@ -140,7 +140,7 @@ class Scenario(Strict):
     question: Annotated[str, Field(min_length=1)]
     topology: str
     profile: str
-    ccas: Annotated[list[str], Field(min_length=1)]
+    ccas: Annotated[list[str], Field(min_length=1), each_once("sender")]
     trials: Annotated[int, Field(ge=1, le=100_000)]
     duration_s: Annotated[int, Field(ge=1, le=MOST_DURATION_S)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
@@ -165,11 +165,6 @@ class Scenario(Strict):
     claims: list[Claims] = []
     campaign: bool = False  # part of `lab reproduce`; a counterfactual takes it from its base
     in_summary: bool = True  # false: a question about the lab, not a link: left out of the first page's summary
-
-    @field_validator("ccas")
-    @classmethod
-    def _each_once(cls, ccas: list[str]) -> list[str]:
-        return each_once(ccas, "sender")
 
     @field_validator("workload", mode="before")
     @classmethod
