@@ -87,11 +87,6 @@ class Link:
         return self.down.buffer_bytes
 
 
-def carried_mbps(opportunity_bytes: Steps, duration_s: float) -> float:
-    """Return the mean rate of delivery opportunities."""
-    return sum(value for t_s, value in opportunity_bytes.rows() if t_s < duration_s) * 8 / 1e6 / duration_s
-
-
 def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator, frame_bytes: int = FRAME_BYTES) -> Link:
     """Draw a trial's link, which frames of this size pass; the generator decides all that differs between trials."""
     start_phase_s = float(rng.uniform(0, profile.noise.start_phase_ms)) / 1e3
@@ -155,7 +150,8 @@ class _Drawing:
     def _mean_rate_mbps(self, rate: Quantity | None, opportunities: Steps | None, field: str) -> float | None:
         found = None if rate is None else mean(rate, self.trial_s)
         if opportunities is not None:
-            found = carried_mbps(opportunities, self.trial_s)
+            passed_bytes = sum(size_bytes for t_s, size_bytes in opportunities.rows() if t_s < self.trial_s)
+            found = passed_bytes * 8 / 1e6 / self.trial_s
         if found is not None and found < LEAST_MEAN_MBPS:
             rule = f"at least {LEAST_MEAN_MBPS:g} on average over the trial"
             raise field_error(self.file, field, f"{found:.6g}", rule)

@@ -108,10 +108,6 @@ class Recorded:
                 yield from zip((t_s + (shown_s - begin_s)).tolist(), value.tolist(), strict=True)
             shown_s, begin_s = shown_s + end_s - begin_s, 0.0
 
-    @property
-    def _end_side(self) -> Literal["left", "right"]:
-        return "left" if self.holds else "right"
-
     def _between(self, begin_s: float, end_s: float) -> Batches:
         """Cut a span out; first comes what holds as it begins: before the first row, that row's value.
 
@@ -119,8 +115,9 @@ class Recorded:
         """
         before: float | None = None
         begun = not self.holds
+        side: Literal["left", "right"] = "left" if self.holds else "right"
         for t_s, value in self.batches():
-            first, last = np.searchsorted(t_s, begin_s, "right"), np.searchsorted(t_s, end_s, self._end_side)
+            first, last = np.searchsorted(t_s, begin_s, "right"), np.searchsorted(t_s, end_s, side)
             before = float(value[first - 1]) if first else before
             if first == len(t_s):
                 continue

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import Certificate, Check
 
@@ -69,11 +68,6 @@ def invalid(trials: Iterable[Trial]) -> list[InvalidTrial]:
     """Return the trials that are left out."""
     left_out = (trial for trial in trials if not trial.valid)
     return [InvalidTrial.of(trial.cca, trial.number, trial.meta["certificate"]) for trial in left_out]
-
-
-def digests(run: Run) -> str:
-    """State that damage to the stored trials is noticed."""
-    return f"Each file of the {len(run.trials)} trials has the digest with which it was stored."
 
 
 def losses(outcomes: pl.DataFrame) -> str:

@@ -82,7 +82,6 @@ def _page(answer: Answer, drawn: list[Drawn]) -> str:
         "senders": [_sender(stanza, drawn) for stanza in run.ccas],
         "checks": trust.checks(run.trials),
         "invalid": answer.invalid,
-        "digests": trust.digests(run),
         "losses": trust.losses(judged),
         "trials": len(run.trials),
         "browsed": browsed([(run, judged, name)]),

@@ -48,7 +48,10 @@ def of_same_code(experiment: Experiment, site: Site) -> Path | None:
 
 
 def _best(runs: Iterable[Run]) -> Path | None:
-    best = max(runs, key=lambda run: (run.complete, _trials(run), run.path.name), default=None)
+    def rank(run: Run) -> tuple[bool, int, str]:
+        return run.complete, len([*run.path.glob("trials/[!.]*/trial.json")]), run.path.name
+
+    best = max(runs, key=rank, default=None)
     return best.path if best else None
 
 
@@ -92,10 +95,6 @@ def _stored(folder: Path) -> Iterator[Run]:
     """Yield the runs of a scenario, the oldest first."""
     for file in sorted(folder.glob("[0-9]*/run.json")):
         yield Run(file.parent)
-
-
-def _trials(run: Run) -> int:
-    return sum(1 for _ in (run.path / "trials").glob("[!.]*/trial.json"))
 
 
 def _matches(run: Run, experiment: Experiment, site: Site) -> bool:

@@ -40,11 +40,6 @@ def flows_of(scenario: Scenario, topology: Topology, rivals: Mapping[str, Cca], 
     return [first, *others]
 
 
-def hosts_of(flows: list[Flow]) -> dict[str, str]:
-    """Return the address of each host, once: those of the first download, then the others'."""
-    return dict(host for flow in flows for host in (flow.server, flow.client))
-
-
 def refuse_unlike(flows: list[Flow], scenario: Scenario, file: str) -> None:
     """Raise UserError where one host would have senders that pace by fq, and others that fq would pace, too."""
     paces: dict[Host, str | None] = {}

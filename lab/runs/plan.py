@@ -95,7 +95,8 @@ def _series_begin(experiment: Experiment, ccas: list[Cca]) -> Literal["syn", "da
 def _of_downloads(experiment: Experiment, of_trial: list[Flow], ccas: list[Cca], drawn: Draw) -> Plan:
     """Build the plan of a trial's downloads by these senders, over TCP on the run's kernel."""
     scenario, topology, link = experiment.scenario, experiment.topology, drawn.link
-    planned, hosts = flows.planned(scenario, of_trial), flows.hosts_of(of_trial)
+    planned = flows.planned(scenario, of_trial)
+    hosts = dict(host for flow in of_trial for host in (flow.server, flow.client))  # the address of each, once
     sender, receiver = planned[0]["sender"], planned[0]["receiver"]
     shaped = shapes(experiment.profile, link, topology, drawn.seed, experiment.shaper)
     mss = mss_bytes(experiment)

@@ -34,7 +34,8 @@ def reuse(experiment: Experiment, folder: Path, site: Site, keep_capture: bool) 
         senders = {stanza["name"]: _given(stanza) for stanza in run.meta["ccas"]}
         for name, cca in experiment.ccas.items():
             if senders.get(name) == _given(cca.model_dump()):
-                count += sum(_link(source, folder, keep_capture) for source in _trials(run, name, experiment))
+                trials = (f"{name}-{number:03d}" for number in range(1, experiment.scenario.trials + 1))
+                count += sum(_link(run.path / "trials" / trial, folder, keep_capture) for trial in trials)
     return count
 
 
@@ -66,11 +67,6 @@ def _same_code(run: Run, site: Site) -> bool:
     same &= run.meta["lab_version"] == lab_version()  # which decides certificates, too
     place = (run.meta["backend"], run.meta["engine"]) == (site.backend.kind, site.backend.engine)
     return same and place and run.meta["world"]["digest"] == site.description.packages_digest
-
-
-def _trials(run: Run, cca: str, experiment: Experiment) -> Iterator[Path]:
-    for number in range(1, experiment.scenario.trials + 1):
-        yield run.path / "trials" / f"{cca}-{number:03d}"
 
 
 def _link(source: Path, folder: Path, keep_capture: bool) -> bool:
