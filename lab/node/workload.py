@@ -62,13 +62,12 @@ def begun(plan: "Plan", request: "FlowPlan", _far: object = None, *, folder: Pat
             client.stop()
 
 
-class End:
+class End(Forked):
     """One end of the connection, a process in a node from its construction on."""
 
     def __init__(self, node: str, work: Callable[..., Any], *args: Any) -> None:
-        self._process = Forked(node, work, *args)
-        self.pid = self._process.pid
-        self._end = os.fdopen(os.pidfd_open(self._process.pid))  # readable from the process's end on
+        super().__init__(node, work, *args)
+        self._end = os.fdopen(os.pidfd_open(self.pid))  # readable from the process's end on
         self._printed: str | None = None
 
     def ended(self, within_s: float) -> bool:
@@ -79,7 +78,7 @@ class End:
         """End it, if it has not ended; returns why it failed, or nothing."""
         if self._printed is None:
             try:
-                self._process.stop()
+                super().stop()
                 self._printed = ""
             except NodeError as error:
                 self._printed = str(error)

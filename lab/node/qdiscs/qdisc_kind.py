@@ -20,6 +20,7 @@ FRAME_BYTES = 1514  # a full Ethernet frame, without its checksum
 PACKETS = {"ge": 1, "lt": 2**31}
 MILLISECONDS = {"ge": 0.001, "le": 60_000}  # tc counts microseconds, in 32 bits
 SHARE = {"gt": 0, "le": 1}
+PPM_PER_PCT = 10_000
 
 
 class Bottleneck(NamedTuple):
@@ -167,6 +168,19 @@ WHOLE_FRAMES = Setting(  # the limit of a queue that the kernel counts in packet
     field=Field("limit_pkts", int, None, PACKETS, optional=True),  # fewer of them (lab/links/draw.py)
     value=lambda _, at: at.buffer_bytes // at.frame_bytes,
 )
+
+
+def percent(name: str, number: int, bounds: Mapping[str, Any], default: float | None = None) -> Attribute:
+    """Define a share in per cent, which the lab's own kinds count in millionths."""
+    return Attribute(
+        f"{name}_pct",
+        number,
+        "I",
+        f"{name}_ppm",
+        encode=lambda pct: round(pct * PPM_PER_PCT),
+        decode=lambda ppm: ppm / PPM_PER_PCT,
+        field=Field(f"{name}_pct", float, default, {**bounds, "multiple_of": 1 / PPM_PER_PCT}),
+    )
 
 
 def duration(tc: str, default_ms: float, slack_us: float = 0, bounds: Mapping[str, Any] = MILLISECONDS) -> Setting:

@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's own `step_drop`: a FIFO that drops a share of what arrives while more than a threshold is queued."""
 
-from lab.node.qdiscs.qdisc_kind import SHARE, Attribute, Field, NetlinkKind, State, buffer_bytes, share_of_buffer
+from lab.node.qdiscs.qdisc_kind import (
+    SHARE,
+    Attribute,
+    Field,
+    NetlinkKind,
+    State,
+    buffer_bytes,
+    percent,
+    share_of_buffer,
+)
 
-PPM_PER_PCT = 10_000
 KIND = NetlinkKind(
     (
         Attribute("limit_bytes", 2, "I", value=buffer_bytes),
@@ -14,15 +22,7 @@ KIND = NetlinkKind(
             field=Field("threshold_share", float, None, SHARE),
             value=share_of_buffer("threshold_share"),
         ),
-        Attribute(
-            "drop_pct",
-            4,
-            "I",
-            "drop_ppm",
-            encode=lambda pct: round(pct * PPM_PER_PCT),
-            decode=lambda ppm: ppm / PPM_PER_PCT,
-            field=Field("drop_pct", float, None, {"ge": 0, "le": 100, "multiple_of": 1 / PPM_PER_PCT}),
-        ),
+        percent("drop", 4, {"ge": 0, "le": 100}),
         Attribute("seed", 5, "Q", value=lambda _, at: at.seed),
     ),
     State("I limit_bytes I threshold_bytes I drop_ppm 4x pad Q seed Q exposed_pkts Q chosen_pkts Q overflow_pkts"),
