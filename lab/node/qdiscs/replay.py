@@ -31,11 +31,19 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start: Start) -> "Itera
     """
     stop = threading.Event()
     counted: Played = {}
+    kind = kinds.find(spec["kind"])
+    assert isinstance(kind, NetlinkKind)
+    assert kind.followed
+    step, values = kind.followed
+    chunks = series.chunks(file, CHUNK_STEPS, values)
+    first = next(chunks)
     with Qdiscs(node, dev) as link:
-        chunks, send = _sender(link, spec, file, start)
-        first = next(chunks)
-        send(first)
-        task = Task(lambda: _feed(first, chunks, send, _begun_ns(link, spec, start), stop))
+
+        def send(part: series.Chunk, start_ns: int | None = None) -> None:
+            link.change(spec["kind"], chunk(step, part.steps, start_ns, part.end_ns))
+
+        send(first, start if isinstance(start, int) else None)
+        task = Task(_feed, first, chunks, send, start, stop)
         try:
             yield counted
         finally:
@@ -54,42 +62,19 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start: Start) -> "Itera
         raise NodeError(f"{node}:{dev}: {file.name}: must be fed before its steps are due: {counted}")
 
 
-def _sender(
-    link: Qdiscs, spec: Spec, file: Path, start: Start
-) -> tuple[Iterator[series.Chunk], Callable[[series.Chunk], None]]:
-    """Return a file's chunks, and the function that sends one; a start that is known is sent with the first."""
-    kind = kinds.find(spec["kind"])
-    assert isinstance(kind, NetlinkKind)
-    assert kind.followed
-    step, values = kind.followed
-
-    def send(part: series.Chunk) -> None:
-        start_ns = start if part.begin_ns == 0 and isinstance(start, int) else None
-        link.change(spec["kind"], chunk(step, part.steps, start_ns, part.end_ns))
-
-    return series.chunks(file, CHUNK_STEPS, values), send
-
-
-def _begun_ns(link: Qdiscs, spec: Spec, start: Start) -> int:
-    """Return when the series begins; one that waits for an event is started when it has happened."""
-    if isinstance(start, int):
-        return start
-    start_ns = start()
-    kind = kinds.find(spec["kind"])
-    assert isinstance(kind, NetlinkKind)
-    assert kind.followed
-    link.change(spec["kind"], chunk(kind.followed[0], (), start_ns))
-    return start_ns
-
-
 def _feed(
     first: series.Chunk,
     chunks: Iterator[series.Chunk],
-    send: Callable[[series.Chunk], None],
-    start_ns: int,
+    send: Callable[..., None],
+    start: Start,
     stop: threading.Event,
 ) -> None:
-    """Keep one chunk ahead: when one begins to play, the next but one is sent."""
+    """Keep one chunk ahead: when one begins to play, the next but one is sent; first a start that was waited for."""
+    if isinstance(start, int):
+        start_ns = start
+    else:
+        start_ns = start()
+        send(series.Chunk([], None), start_ns)
     playing = first
     for following in chunks:
         send(following)
