@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from lab.node import beginning
 from lab.node.net.netlink import TC_H_ROOT, TCA_OPTIONS, Qdiscs
 from lab.node.qdiscs import kinds, qdisc_uapi
-from lab.node.qdiscs.qdisc_kind import SKIPPED, Kind, NetlinkKind, Options, Setting, Spec, TcKind
+from lab.node.qdiscs.qdisc_kind import Kind, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run_json
 
@@ -105,8 +105,7 @@ def _by_tc(node: str, dev: str, spec: Spec, place: QdiscPlace, kind: TcKind) -> 
 
 def read_back(kind: TcKind, options: Options) -> Spec:
     """Return the values that `tc -j` shows of a kind."""
-    values = {setting.name: setting.shown(options) for setting in kind.settings}
-    return {name: value for name, value in values.items() if value is not SKIPPED}
+    return {setting.name: setting.shown(options) for setting in kind.settings if setting.is_shown}
 
 
 def _by_netlink(node: str, dev: str, spec: Spec, place: QdiscPlace, kind: Kind) -> Spec:

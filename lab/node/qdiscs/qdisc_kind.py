@@ -14,7 +14,7 @@ from lab.node.qdiscs.series import Line
 Spec = dict[str, Any]
 Values = Mapping[str, Any]  # of a profile's fields
 Options = Mapping[str, Any]  # as `tc -j` shows them
-REQUIRED, SKIPPED = object(), object()  # where `tc -j` leaves a key out: a failure, or nothing to compare
+REQUIRED = object()  # where `tc -j` leaves a key out: a failure
 FRAME_BYTES = 1514  # a full Ethernet frame, without its checksum
 
 PACKETS = {"ge": 1, "lt": 2**31}
@@ -51,12 +51,12 @@ Source = Callable[[Values, Bottleneck], Any]  # of a spec's value
 
 
 class Setting(NamedTuple):
-    """A value of a spec for tc: how tc's command states it, where `tc -j` shows it, and which field it comes from."""
+    """A value of a spec for tc: how tc's command states it, whether `tc -j` shows it, and which field it comes from."""
 
     name: str
     tc: str
     unit: str = ""
-    json: str | None = ""  # key in the options of `tc -j`; "": tc's name; None: not shown
+    is_shown: bool = True  # by `tc -j`, under tc's name
     absent: object = REQUIRED
     field: Field | None = None
     value: Source | None = None  # None: the field's value
@@ -69,11 +69,8 @@ class Setting(NamedTuple):
         return self.format(value) if self.format else [self.tc, f"{value}{self.unit}"]
 
     def shown(self, options: Options) -> Any:
-        """Return the value that `tc -j` shows; SKIPPED where there is nothing to compare."""
-        if self.json is None:
-            return SKIPPED
-        key = self.json or self.tc
-        return options[key] if self.absent is REQUIRED else options.get(key, self.absent)
+        """Return the value that `tc -j` shows."""
+        return options[self.tc] if self.absent is REQUIRED else options.get(self.tc, self.absent)
 
 
 class Attribute(NamedTuple):
