@@ -32,31 +32,18 @@ def require_named(name: str, scenario: Scenario) -> None:
                 raise field_error(file, field, one.scenario, f"a scenario with counterfactual_of: {name}")
 
 
-def _scenarios() -> Iterator[tuple[str, str]]:
-    for name in scenarios():
-        _, scenario = load_scenario(name)
-        base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
-        yield name, f"{base}{scenario.question}"
+def _scenario(name: str) -> str:
+    _, scenario = load_scenario(name)
+    base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
+    return f"{base}{scenario.question}"
 
 
-def _profiles() -> Iterator[tuple[str, str]]:
-    return ((name, load_profile(name, "lab list").title) for name in profile_files())
-
-
-def _topologies() -> Iterator[tuple[str, str]]:
-    return ((name, " - ".join(load_topology(name, "lab list", False).topology.nodes)) for name in topology_files())
-
-
-def _senders() -> Iterator[tuple[str, str]]:
-    return ((name, cca.label) for name, cca in load_senders().items())
-
-
-KINDS: dict[str, tuple[Callable[[], Iterable[str]], Callable[[], Iterator[tuple[str, str]]]]] = {
-    "scenarios": (scenarios, _scenarios),
-    "profiles": (profile_files, _profiles),
-    "topologies": (topology_files, _topologies),
-    "senders": (load_senders, _senders),
-}  # the names of a kind, and each with a sentence
+KINDS: dict[str, tuple[Callable[[], Iterable[str]], Callable[[str], str]]] = {
+    "scenarios": (scenarios, _scenario),
+    "profiles": (profile_files, lambda name: load_profile(name, "lab list").title),
+    "topologies": (topology_files, lambda name: " - ".join(load_topology(name, "lab list", False).topology.nodes)),
+    "senders": (load_senders, lambda name: load_senders()[name].label),
+}  # the names of a kind, and the sentence of a name
 
 
 def names_by_kind() -> dict[str, list[str]]:
@@ -66,8 +53,8 @@ def names_by_kind() -> dict[str, list[str]]:
 
 def described(kind: str) -> list[tuple[str, str]]:
     """Return each name of a kind with its sentence; UserError where there is no such kind."""
-    choose("kind", kind, list(KINDS), COMMAND_LINE, "kind")
-    return list(KINDS[kind][1]())
+    names, sentence_of = KINDS[choose("kind", kind, list(KINDS), COMMAND_LINE, "kind")]
+    return [(name, sentence_of(name)) for name in names()]
 
 
 def check_all() -> Iterator[str]:
