@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.backends.choose import running
 from lab.base import paths, scratch, strict_json
-from lab.base.cache import DONE, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
+from lab.base.cache import finished, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
 from lab.base.entry_points import loaded
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, clear_dead_drafts, read_plain
@@ -84,7 +84,7 @@ def _tidy_cache(root: Path, everything: bool) -> Iterator[Path]:
 def _old(root: Path) -> Iterator[Path]:
     """Yield all but the last used folders of each pile, with their logs."""
     for pile in PILES:
-        folders = [folder for folder in root.glob(f"{pile}-*") if (folder / DONE).exists()]
+        folders = [folder for folder in root.glob(f"{pile}-*") if finished(folder)]
         for folder in sorted(folders, key=last_used_s, reverse=True)[KEPT:]:
             yield from (folder, root / f"{folder.name}.log")
 

@@ -19,7 +19,6 @@ from lab.figures.style import INK, Drawing, Look, Sender, key_above, lines_canva
 from lab.judge.classify import ExitClass
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
-from lab.tables.stored_run import Run
 
 ZONES = {ExitClass.EARLY: "#eef1f8", ExitClass.CHOKEPOINT: "#9fd8bb", ExitClass.LATE: "#fbe3d4"}  # 25 greys apart
 HATCHES = {ExitClass.EARLY: "", ExitClass.CHOKEPOINT: "", ExitClass.LATE: "////"}
@@ -60,7 +59,9 @@ def draw(stored: Stored) -> Drawing:
         "(late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
-    return Drawing(figure(true, senders, _end_s(stored.run)), caption, alt)
+    # When the last download ended: what it waited for before its first data is part of the axis.
+    until_s = max((trial.end_s for trial in stored.run.trials), default=0.0) or 1.0  # of a run without trials
+    return Drawing(figure(true, senders, until_s), caption, alt)
 
 
 def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, until_s: float) -> None:
@@ -104,11 +105,6 @@ def _counts(trials: pl.DataFrame) -> list[str]:
     unjudged = valid.filter(pl.col("exit_class").is_null() & pl.col("exit_s").is_not_null()).height
     rest = ((never, "never left"), (unjudged, "not judged"), (trials.height - valid.height, "invalid, left out"))
     return named + [f"{count} {text}" for count, text in rest if count]
-
-
-def _end_s(run: Run) -> float:
-    """Return when the run's last download ended: what it waited for before its first data is part of the axis."""
-    return max((trial.end_s for trial in run.trials), default=0.0) or 1.0  # of a run without trials
 
 
 FIGURE = PageFigure("exit_times", Place.RUN, draw)

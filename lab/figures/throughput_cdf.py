@@ -45,21 +45,17 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
 
 def draw(subject: Subject) -> Drawing:
     """Draw the figure of one trial."""
-    rates = dict(zip(RATES, _rates_mbps(subject), strict=True))
+    rates_mbps = (
+        median_throughput.median_after_mbps(subject.evidence.throughput, subject.moments.exit_s),
+        subject.evidence.exit_bitrate_mbps,
+        median_first_second_mbps(subject.evidence.throughput),
+    )
+    rates = dict(zip(RATES, rates_mbps, strict=True))
     words = ", ".join(f"{name} {'unknown' if rate is None else f'{rate:.1f} Mb/s'}" for name, rate in rates.items())
     name = f"{subject.sender.label}, trial {subject.trial.number}"
     intervals = f"{median_throughput.INTERVAL_TEXT} intervals"
     caption = f"Throughput at the client in {intervals}, cumulative. {name}: {words}."
     return Drawing(figure(subject.evidence.throughput, rates, subject.moments.exit_s, subject.sender), caption, caption)
-
-
-def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | None]:
-    """In the order of RATES."""
-    return (
-        median_throughput.median_after_mbps(subject.evidence.throughput, subject.moments.exit_s),
-        subject.evidence.exit_bitrate_mbps,
-        median_first_second_mbps(subject.evidence.throughput),
-    )
 
 
 FIGURE = PageFigure("throughput_cdf", Place.TRIAL, draw, order=4)

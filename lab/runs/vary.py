@@ -52,11 +52,10 @@ Values = Mapping[str, Any]  # of each field
 
 @dataclass(frozen=True)
 class Axis:
-    """A field with the values that it takes, as they were written and as YAML reads them."""
+    """A field with the values that it takes, as they were written."""
 
     field: str
     texts: tuple[str, ...]
-    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def _axis(given: str) -> Axis:
             raise field_error(OPTION, field, text, "a number or a name")
         if plain[number] in plain[:number]:
             raise field_error(OPTION, field, text, "each value once")
-    return Axis(field.strip(), texts, read)
+    return Axis(field.strip(), texts)
 
 
 def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Point]:
@@ -103,7 +102,7 @@ def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Po
 
 def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 1) -> None:
     """Refuse a grid of too many points, each of so many trials and minutes on each link."""
-    count = links * prod(len(axis.values) for axis in axes)
+    count = links * prod(len(axis.texts) for axis in axes)
     if axes and count > MOST_POINTS:
         rule = f"at most {MOST_POINTS}: these are {count * trials} trials, {about(count * minutes)}"
         raise field_error(OPTION, "points", count, rule)
