@@ -6,7 +6,6 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from typing import Self
 
 from lab.node.net.namespace import entered
@@ -43,7 +42,7 @@ def attributes(data: bytes) -> dict[int, bytes]:
     return found
 
 
-class Netlink(AbstractContextManager["Netlink"]):
+class Netlink:
     """A socket of the namespace in which it is made; `subject` begins the text of a refusal."""
 
     def __init__(self, subject: str) -> None:
@@ -51,6 +50,9 @@ class Netlink(AbstractContextManager["Netlink"]):
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
         self._socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
         self._socket.bind((0, 0))
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()
@@ -75,20 +77,14 @@ class Netlink(AbstractContextManager["Netlink"]):
             raise NodeError(f"{self._subject}: {reason}: {os.strerror(-code)}")
 
 
-class Qdiscs:
+class Qdiscs(Netlink):
     """The qdiscs of one interface of a node, over a socket that stays in the node's namespace."""
 
     def __init__(self, node: str, dev: str) -> None:
         self.where = f"{node}:{dev}"
         with entered(node):
-            self.netlink = Netlink(f"{self.where}: qdisc")
+            super().__init__(f"{self.where}: qdisc")
             self.ifindex = socket.if_nametoindex(dev)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.netlink.__exit__(*error)
 
     def make(self, kind: str, options: bytes, parent: int = TC_H_ROOT, handle: int = 0x10000) -> None:
         """Make a qdisc in the place of what is there."""
@@ -109,7 +105,7 @@ class Qdiscs:
     def _ask(self, request: int, flags: int, parent: int, handle: int, body: bytes) -> bytes:
         """Send a request and return the attributes of what answers it."""
         body = TCMSG.pack(socket.AF_UNSPEC, self.ifindex, handle, parent, 0) + body
-        answers = self.netlink.request(request, flags, body)
+        answers = self.request(request, flags, body)
         return answers[-1][TCMSG.size :] if answers else b""
 
 
