@@ -37,8 +37,8 @@ def held(plan: "Plan", pid: int) -> "Iterator[LateServer | None]":
         yield None
         return
     flow = plan["flows"][0]
-    late = LateServer(flow["sender"], interfaces(plan["topology"], flow["sender"])[0], pid, plan["server_start_s"])
-    late.begin(flow["port"], udp="quic" in flow or "stack" in flow)
+    where = flow["sender"], interfaces(plan["topology"], flow["sender"])[0], flow["port"]
+    late = LateServer(*where, pid, plan["server_start_s"], udp="quic" in flow or "stack" in flow)
     try:
         yield late
     finally:
@@ -46,17 +46,14 @@ def held(plan: "Plan", pid: int) -> "Iterator[LateServer | None]":
 
 
 class LateServer:
-    """One such server, by the number of its process; `waited_s` is how late it began."""
+    """One such server, by its port and the number of its process; its connection is watched for from now on."""
 
-    def __init__(self, node: str, dev: str, pid: int, delay_s: float) -> None:
+    def __init__(self, node: str, dev: str, port: int, pid: int, delay_s: float, *, udp: bool) -> None:
         self.pid, self.delay_s, self.open = pid, delay_s, True
         with entered(node):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
         self.socket.bind((dev, ETH_P_IP))
         self.socket.settimeout(START_S)
-
-    def begin(self, port: int, *, udp: bool) -> None:
-        """Watch for the connection from now on."""
         if udp:
             os.kill(self.pid, signal.SIGSTOP)
         self.task = Task(self._datagram if udp else self._connection, port)
