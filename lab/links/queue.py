@@ -4,7 +4,7 @@
 The fields, their bounds and defaults are those of the kind's table. Parameters are named as in tc's manuals.
 """
 
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,8 +13,6 @@ from pydantic import Field, create_model, model_validator
 from lab.node.qdiscs import kinds, qdisc_kind
 from lab.node.qdiscs.qdisc_kind import Bottleneck, Kind, Spec
 from lab.schema.load import Real, Strict
-
-__all__ = ["Bottleneck", "Milliseconds", "Queue", "QueueModel", "queue"]
 
 Milliseconds = Annotated[Real, Field(ge=qdisc_kind.MILLISECONDS["ge"], le=qdisc_kind.MILLISECONDS["le"])]
 
@@ -40,7 +38,7 @@ class QueueModel(Strict):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone: the class of a kind is made when this module is imported, and has no name in it."""
-        return _restored, (self.model_dump(),)
+        return partial(queue, **self.model_dump()), ()
 
     @model_validator(mode="after")
     def _by_its_rules(self) -> "QueueModel":
@@ -50,13 +48,9 @@ class QueueModel(Strict):
         return self
 
 
-def queue(name: str, **fields: Any) -> QueueModel:
+def queue(kind: str, **fields: Any) -> QueueModel:
     """Return the model of a queue with fields of one's own."""
-    return MODELS[name].model_validate({"kind": name, **fields})
-
-
-def _restored(fields: dict[str, Any]) -> QueueModel:
-    return MODELS[fields["kind"]].model_validate(fields)
+    return MODELS[kind].model_validate({"kind": kind, **fields})
 
 
 def _model(name: str, kind: Kind) -> type[QueueModel]:

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
-from lab.links.queue import Bottleneck
 from lab.links.steps import Steps, first, merged, rows
 from lab.links.tc_alone import NETEM, REPLAY, constant_delay, constant_rate
 from lab.node.plan import Shape, Spec
 from lab.node.qdiscs.qdisc import ROUNDING
+from lab.node.qdiscs.qdisc_kind import Bottleneck
 from lab.schema.topology import Topology
 
 LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that is later has not kept up

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from lab.backends import boot
 from lab.judge.outcome import outcome
-from lab.links.queue import MODELS, Bottleneck
+from lab.links.queue import MODELS
 from lab.node.qdiscs import kinds
-from lab.node.qdiscs.qdisc_kind import Field
+from lab.node.qdiscs.qdisc_kind import Bottleneck, Field
 from lab.runs.experiment import Experiment
 from lab.tables.stored_trial import Trial
 from tests.conftest import Bench
