@@ -12,21 +12,12 @@ from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
 from lab.judge.copies import copied_text
-from lab.report import template
 from lab.report.compare.cells import labels
-from lab.report.compare.scorecard import NOT_RUN, Criterion
 from lab.report.compare.sentences import ONE_TRIAL, listed
 from lab.report.matrix.texts import difference_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
 from lab.schema.sysctls import load_sysctls
-
-
-def render(scorecard: Sequence[Criterion], **shown: object) -> str:
-    """Return the page as HTML: of the scorecard, and whatever else its template names."""
-    ran = sum(row.state != NOT_RUN for row in scorecard)  # wholly or in part
-    page = {"scorecard": scorecard, "ran": ran, **shown}
-    return template.render("compare.html.j2", page=page, own_style=template.own_style("compare/compare.css"))
 
 
 def title(comparison: Comparison) -> str:

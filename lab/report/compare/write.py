@@ -14,7 +14,7 @@ from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.growing import State, looks_of
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.judged import OUTCOMES
-from lab.report import text
+from lab.report import template, text
 from lab.report.compare import page
 from lab.report.compare.cells import REPORT, compared, labels
 from lab.report.compare.forms import ranks, trials
@@ -89,23 +89,24 @@ def _page(
     worst = worst_trials(found, comparison.subjects, measure)[: MOST_PICTURES if reports else QUICK_PICTURES]
     pages = {row.found.link.name: row.page for row in ranked.rows}
     scatter, explained = _pictures(found, worst, labels(comparison), pages)
-    return page.render(
-        title=page.title(comparison),
-        began=folder.name,
-        complete=state.decided or not state.budget_used,
-        digest=digest,
-        subjects=" or ".join(labels(comparison)[name] for name in comparison.subjects),
-        sentences=sentences(comparison, found, measure),
-        notes=list(page.notes(found, state)),
-        matrix=ranked,
-        scatter=scatter,
-        worst=explained,
-        pairs=page.pairs_table(comparison, found),
-        scorecard=scorecard(comparison, found),
-        method=page.method(comparison, looks_of(comparison), measure),
-        facts=page.facts(comparison, found, record.read(folder)["command"]),
-        files=[*files, "ranks.txt"],
-    )
+    shown = {
+        "title": page.title(comparison),
+        "began": folder.name,
+        "complete": state.decided or not state.budget_used,
+        "digest": digest,
+        "subjects": " or ".join(labels(comparison)[name] for name in comparison.subjects),
+        "sentences": sentences(comparison, found, measure),
+        "notes": list(page.notes(found, state)),
+        "matrix": ranked,
+        "scatter": scatter,
+        "worst": explained,
+        "pairs": page.pairs_table(comparison, found),
+        "scorecard": scorecard(comparison, found),
+        "method": page.method(comparison, looks_of(comparison), measure),
+        "facts": page.facts(comparison, found, record.read(folder)["command"]),
+        "files": [*files, "ranks.txt"],
+    }
+    return template.render("compare.html.j2", page=shown, own_style=template.own_style("compare/compare.css"))
 
 
 def _pictures(
