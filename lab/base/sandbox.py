@@ -40,7 +40,8 @@ def command(
     Binds map a host path to one below /lab or /tmp, or to a mount point of the image. Run as root, the command drops
     to uid 65534 inside; everything it may write must then be writable by that user.
     """
-    require_filter()
+    if seccomp.missing():
+        raise UserError("sandbox: libseccomp2: not installed: run 'make setup'")
     options = [*NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
     for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
         for host, inside in (binds or {}).items():
@@ -49,12 +50,6 @@ def command(
         options += ["--setenv", name, value]
     python = [sys.executable, "-S", "-P", "-m", "lab.base.enter", calls]
     return ["env", f"PYTHONPATH={paths.REPO}", *python, *options, *_dropped(calls), *argv]
-
-
-def require_filter() -> None:
-    """Raise UserError where no filter of system calls can be made."""
-    if seccomp.missing():
-        raise UserError("sandbox: libseccomp2: not installed: run 'make setup'")
 
 
 def _dropped(calls: str) -> list[str]:

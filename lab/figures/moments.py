@@ -97,28 +97,21 @@ def name_verticals(axis: Axes, named: Sequence[tuple[str, float, str]]) -> None:
     rightwards = [line for line in places if line not in leftwards]
     for row, (name, x, colour, place) in enumerate([*leftwards, *reversed(rightwards)]):
         room = place if row < len(leftwards) else letters - place
-        _name(axis, row, (name, x, colour), _Side(row < len(leftwards), max(1 - room / len(name), 0.0)))
+        _name(axis, row, (name, x, colour), row < len(leftwards), max(1 - room / len(name), 0.0))
 
 
-@dataclass(frozen=True)
-class _Side:
-    """Where a name stands at its line: to its left, and by which share of itself it is moved back over the line."""
-
-    leftwards: bool
-    moved: float
-
-
-def _name(axis: Axes, row: int, line: tuple[str, float, str], side: _Side) -> None:
+def _name(axis: Axes, row: int, line: tuple[str, float, str], leftwards: bool, moved: float) -> None:
+    """Write a name at its line, or to its left; `moved`: by which share of itself back over the line."""
     name, x, colour = line
     pt = small_pt()
     wide_pt = 72 * len(name) / chars(1.0, pt, "bold")
-    at = 1 - side.moved if side.leftwards else side.moved
-    look: dict[str, Any] = {"ha": "right" if side.leftwards else "left", "color": INK, "fontweight": "bold"}
+    at = 1 - moved if leftwards else moved
+    look: dict[str, Any] = {"ha": "right" if leftwards else "left", "color": INK, "fontweight": "bold"}
     axis.annotate(
-        f"{name} " if side.leftwards else f" {name}",
+        f"{name} " if leftwards else f" {name}",
         xy=(x, 1.0),
         xycoords=("data", "axes fraction"),
-        xytext=(side.moved * wide_pt * (1 if side.leftwards else -1), 4 + ROW * pt * row),
+        xytext=(moved * wide_pt * (1 if leftwards else -1), 4 + ROW * pt * row),
         textcoords="offset points",
         annotation_clip=False,
         fontsize=pt,

@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from lab.figures.sheet import SCREEN, chars, in_house_style, is_narrow, small_pt, width_in
 from lab.tables.records import Stanza
 
-INK, GRID, FAINT = "#222222", "#dddddd", "#808080"
-BLUE, SKY, GREEN, VERMILION = "#0072b2", "#56b4e9", "#007f5f", "#d55e00"
+INK, FAINT = "#222222", "#808080"
+BLUE, GREEN, VERMILION = "#0072b2", "#007f5f", "#d55e00"
 KEY_CHARS = 6  # that the line and the gap of a legend's entry take
 LABELS, BARS = 0.3, 0.55  # of the width: names of senders, broken to it, and the bars next to them
 MARKED_UP_TO = 12
