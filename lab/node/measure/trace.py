@@ -20,8 +20,27 @@ SUBBUFFER_KB = 64  # larger pages: fewer reads here, longer runs of equal events
 @contextmanager
 def tracing(events: dict[str, str], folder: Path, buffer_kb: int) -> Iterator[None]:
     """Record events (name -> filter, '' for none) while the block runs; then write trace.raw and the formats."""
-    with _instance(), _recording(events, folder, buffer_kb):
-        yield
+    with _instance():
+        _set("tracing_on", "0")
+        _set("current_tracer", "nop")
+        _set("trace_clock", "mono")
+        page_bytes = _choose_page()
+        _set("buffer_size_kb", str(buffer_kb))
+        _set("trace", "")
+        formats = folder / "formats"
+        formats.mkdir()
+        small_file.make(formats / "page_bytes", str(page_bytes))
+        for name, condition in events.items():
+            _enable(name, condition, formats)
+        _set("tracing_on", "1")
+        try:
+            yield
+        finally:
+            _set("tracing_on", "0")
+            for name in events:
+                _set(f"events/{name.replace(':', '/')}/enable", "0")
+        _refuse_losses()
+        _drain(folder / "trace.raw", page_bytes)
 
 
 @contextmanager
@@ -34,30 +53,6 @@ def _instance() -> Iterator[None]:
         yield
     finally:
         TRACEFS.rmdir()
-
-
-@contextmanager
-def _recording(events: dict[str, str], folder: Path, buffer_kb: int) -> Iterator[None]:
-    _set("tracing_on", "0")
-    _set("current_tracer", "nop")
-    _set("trace_clock", "mono")
-    page_bytes = _choose_page()
-    _set("buffer_size_kb", str(buffer_kb))
-    _set("trace", "")
-    formats = folder / "formats"
-    formats.mkdir()
-    small_file.make(formats / "page_bytes", str(page_bytes))
-    for name, condition in events.items():
-        _enable(name, condition, formats)
-    _set("tracing_on", "1")
-    try:
-        yield
-    finally:
-        _set("tracing_on", "0")
-        for name in events:
-            _set(f"events/{name.replace(':', '/')}/enable", "0")
-    _refuse_losses()
-    _drain(folder / "trace.raw", page_bytes)
 
 
 def _choose_page() -> int:
