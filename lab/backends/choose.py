@@ -25,11 +25,6 @@ class Choice:
     engine: str
     reason: str
 
-    @property
-    def line(self) -> str:
-        """Return the beginning of a run's first line."""
-        return f"backend {self.backend}, engine {self.engine}"
-
 
 class Running(Protocol):
     """A backend that a package brings: a kernel that runs already, in real time."""

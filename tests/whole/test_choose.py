@@ -51,16 +51,16 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("down")
 def test_without_a_vm_the_virtual_kernel_is_usual_and_a_vm_that_is_requested_named() -> None:
-    assert choose.choose(None, None).line == "backend virtual, engine netns"
+    assert (choose.choose(None, None).backend, choose.choose(None, None).engine) == ("virtual", "netns")
     assert "vm: not up: run 'vagrant up'" in error_of(real_backend, choose.choose("vm", None))
 
 
 @pytest.mark.usefixtures("up")
 def test_a_vm_that_is_up_is_used_with_containerlab_unless_something_else_is_requested() -> None:
     chosen = choose.choose(None, None)
-    assert (chosen.line, chosen.reason) == ("backend vm, engine containerlab", "the VM is up")
+    assert chosen == choose.Choice("vm", "containerlab", "the VM is up")
     assert choose.choose("virtual", None).backend == "virtual"
-    assert choose.choose("host", "mininet").line == "backend host, engine mininet"
+    assert choose.choose("host", "mininet").engine == "mininet"
 
 
 @pytest.mark.usefixtures("down")

@@ -43,7 +43,8 @@ class Running:
     @contextmanager
     def site(self, choice: Choice, modules: list[str], console: Console) -> Iterator[Site]:
         """Print where trials run, and provide the real machine, locked."""
-        say(console, f"{choice.line}: real time, one trial at a time; {choice.reason}")
+        where = f"backend {choice.backend}, engine {choice.engine}"
+        say(console, f"{where}: real time, one trial at a time; {choice.reason}")
         backend = real_backend(choice)
         with alone(backend):
             site = inspect(backend, modules)
