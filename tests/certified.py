@@ -3,7 +3,7 @@
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,20 @@ import polars as pl
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
-from lab.senders.traced import decode
+from lab.senders.traced import tables_of
+from lab.tables.pieces import collected
 from lab.tables.trial_json import Check
 
 DRAFT = Path(__file__).parent / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
 NODE = json.loads((DRAFT / "node.json").read_text())
+
+
+def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial into tables in memory."""
+    return {name: collected(table) for name, table in tables_of(folder, node, *causes).items()}
+
+
 TABLES = decode(DRAFT, NODE, {})
 ELSEWHERE = "drops anywhere but at the bottleneck"
 Change = Callable[[Any, Any, dict[str, pl.DataFrame]], None]

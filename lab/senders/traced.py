@@ -62,11 +62,6 @@ class Traced:
         return []
 
 
-def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial into tables in memory."""
-    return {name: collected(table) for name, table in tables_of(folder, node, *causes).items()}
-
-
 def tables_of(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, Frame]:
     """Decode the raw records of a trial; `causes` are those of the exit of each flow's sender (Cca.exit_causes).
 

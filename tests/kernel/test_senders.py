@@ -19,9 +19,9 @@ from lab.links.profile import Profile
 from lab.node.plan import Plan
 from lab.runs.trial import Job, prepare
 from lab.schema.cca import LINESTYLES, MARKERS, load_ccas, load_senders
-from lab.senders.traced import decode
 from lab.tables.stored_trial import Trial
 from tests.brief import present
+from tests.certified import decode
 from tests.command import lab, refused
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import silent

@@ -17,19 +17,18 @@ from lab.base.stats import largest
 from lab.evaluation.shares import jain, shares_of
 from lab.judge.stored import Stored
 from lab.report.shares import of_run
-from lab.senders.traced import decode
 from lab.tables import downloads
 from lab.tables.pieces import collected
 from lab.tables.records import beside
 from lab.tables.stored_run import Run
 from tests.brief import present
+from tests.certified import TABLES
 from tests.slow_start_model import PACKETS, packet
 from tests.stored_run import change, rewrite, store_run
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
 NODE = json.loads((DRAFT / "node.json").read_text())
-TABLES = decode(DRAFT, NODE, {})
 BLOCK_BYTES = 131072
 SEGMENTS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), min_size=1, max_size=40)
 

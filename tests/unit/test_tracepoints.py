@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.schema.cca import load_ccas
-from lab.senders.traced import PORT, SNAPLEN_BYTES, decode
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.columns import schema
 from lab.tables.exits import BINS, EXIT_EVENT, EXITS, exit_table
 from lab.tables.packets import read_packets
 from lab.tables.trace import MISSED, read_events, read_format
 from tests.brief import error_of, put
+from tests.certified import TABLES
 from tests.examples import examples
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -175,7 +176,6 @@ def test_sequences_are_relative_and_continue_past_their_wrap() -> None:
     assert table["snd_nxt_bytes"].to_list() == [190, 290, 390]
 
 
-TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), {})
 PORTS_CLOCK = Clock(0, {40000: 0, 40001: 1})
 
 
