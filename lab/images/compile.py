@@ -6,6 +6,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -40,24 +41,20 @@ STEP = re.compile(r"^  (CC|AR|LD|AS|HOSTCC|CC \[M\]|LD \[M\]) ")
 ERROR = re.compile(r"(?:^|: )(?:fatal )?error: |undefined reference|^make.*\*\*\* |Can't open perl|\[tree\]")
 
 
+@dataclass
 class Compile:
     """A build folder, writable at `place`; a built kernel stays at /build, read-only."""
 
-    def __init__(
-        self,
-        builder: Path,
-        folder: Path,
-        progress: Callable[[int], None],
-        place: str = KERNEL,
-        kernel: Path | None = None,
-    ) -> None:
-        self.builder = builder
-        self.folder = folder
-        self.progress = progress
-        self.place = place
-        self.kernel = kernel
-        self.steps = 0
-        self.log = paths.cache() / f"{folder.name.strip('.').removesuffix('.draft')}.log"
+    builder: Path
+    folder: Path
+    progress: Callable[[int], None]
+    place: str = KERNEL
+    kernel: Path | None = None
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin its log."""
+        self.log = paths.cache() / f"{self.folder.name.strip('.').removesuffix('.draft')}.log"
         self.log.write_text("")
 
     def run(self, *argv: str, read_only: dict[Path, str] | None = None, words: str = "") -> None:

@@ -100,14 +100,10 @@ def keep_steady() -> None:
     each has done so far, and a program that is first reads the clock before a packet goes on. The kernel goes through
     its tables of neighbours once more at most, instead of every 15 s from its boot on.
     """
-    os.sched_setscheduler(_thread(SOFTIRQS), os.SCHED_FIFO, os.sched_param(1))
+    names = (each for each in Path("/proc").glob("[0-9]*/comm") if each.read_text().strip() == SOFTIRQS)
+    os.sched_setscheduler(int(next(names).parent.name), os.SCHED_FIFO, os.sched_param(1))
     for table in Path("/proc/sys/net").glob(NEIGHBOURS):
         (table / "base_reachable_time_ms").write_text(str(NEVER_MS))
-
-
-def _thread(name: str) -> int:
-    """Find a thread of the kernel."""
-    return next(int(each.parent.name) for each in Path("/proc").glob("[0-9]*/comm") if each.read_text().strip() == name)
 
 
 if __name__ == "__main__":

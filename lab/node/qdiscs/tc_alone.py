@@ -69,17 +69,12 @@ class Followed:
                 last = now
 
 
-def _rate(values: tuple[int, ...]) -> "Spec":
-    return {"rate_bps": max(values[0], FLOOR_BPS)}
-
-
-def _delay(values: tuple[int, ...]) -> "Spec":
-    return {"delay_us": values[0], "loss_pct": float(f"{100 * values[1] / WHOLE:.6g}")}
-
-
 FOLLOWED: "dict[str, tuple[Callable[[Line], tuple[int, ...]], Callable[[tuple[int, ...]], Spec]]]" = {
-    "tbf": (series.capacity, _rate),
-    "netem": (series.delay, _delay),
+    "tbf": (series.capacity, lambda values: {"rate_bps": max(values[0], FLOOR_BPS)}),
+    "netem": (
+        series.delay,
+        lambda values: {"delay_us": values[0], "loss_pct": float(f"{100 * values[1] / WHOLE:.6g}")},
+    ),
 }
 
 
