@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Congestion window, round-trip time and the bottleneck's queue over a trial (WiFi paper, figure 4 c, d)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ def figure(
         _expect(cwnd_axis, expected, sender)
     level(cwnd_axis, limits.bdp_pkts, f"BDP {limits.bdp_pkts:,.0f}")
     level(queue_axis, limits.buffer_bytes / 1e6, f"buffer {limits.buffer_bytes / 1e6:g} MB")
-    _label((cwnd_axis, rtt_axis, queue_axis))
+    label((cwnd_axis, rtt_axis, queue_axis))
     mark_moments((cwnd_axis, rtt_axis, queue_axis), moments)
     return drawn
 
@@ -93,7 +93,8 @@ def draw(subject: Subject) -> Drawing:
     return Drawing(drawn, f"{what} {subject.title}", alt)
 
 
-def _label(axes: tuple[Axes, Axes, Axes]) -> None:
+def label(axes: Sequence[Axes]) -> None:
+    """Label three panels, one above the other."""
     for axis, text in zip(axes, ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)"), strict=True):
         axis.set_ylabel(text)
         axis.set_ylim(bottom=0)

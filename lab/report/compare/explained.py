@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from lab.base.format import significant
 from lab.base.stats import largest
 from lab.evaluation.compare.measures import MEASURES
-from lab.figures import throughput_delay
+from lab.figures import cwnd_rtt, throughput_delay
 from lab.figures.moments import CAPACITY, LOOKS, Moments, key
 from lab.figures.save import svg
 from lab.figures.sheet import in_house_style
@@ -23,7 +23,6 @@ from lab.report.matrix.published import short_label
 from lab.report.matrix.texts import value_text
 from lab.report.template import Picture, picture
 
-PANELS = ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)")
 HEIGHT_IN = 5.2
 HALF = 0.45  # of the figure's width: a column
 POINTS = 500  # of each line: a page holds a picture per link
@@ -97,10 +96,8 @@ def figure(own: Subject, other: Subject) -> Figure:
     for column, shown in enumerate((own, other)):
         _column(axes[:, column], shown, until_s)
         title(axes[0, column], f"{short_label(shown.sender.label)}, trial {shown.trial.number}", HALF)
-        axes[2, column].set_xlabel("time since the SYN (s)")
-    for row, text in enumerate(PANELS):
-        axes[row, 0].set_ylabel(text)
-        axes[row, 0].set_ylim(bottom=0)
+    cwnd_rtt.label(axes[:, 0])
+    axes[2, 1].set_xlabel("time since the SYN (s)")
     axes[0, 0].set_xlim(0, until_s)
     drawn.legend(handles=key([name for name in LOOKS if name != CAPACITY]), loc="outside upper left", ncols=3)
     return drawn
