@@ -5,8 +5,6 @@ import ctypes
 import fcntl
 import socket
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 SIOCGIFADDR, SIOCGIFHWADDR, SIOCETHTOOL, SIOCSARP = 0x8915, 0x8927, 0x8946, 0x8955
 ATF_COM, ATF_PERM = 0x02, 0x04
@@ -32,8 +30,8 @@ def pin_neighbour(dev: str, peer: str, hardware_address: bytes) -> None:
     """Add a permanent ARP entry."""
     protocol = SOCKADDR.pack(socket.AF_INET, bytes(2) + socket.inet_aton(peer))
     request = ARPREQ.pack(protocol, hardware_address, ATF_COM | ATF_PERM, bytes(16), dev.encode())
-    with _socket() as descriptor:
-        fcntl.ioctl(descriptor, SIOCSARP, request)
+    with _socket() as of_namespace:
+        fcntl.ioctl(of_namespace, SIOCSARP, request)
 
 
 def switch_offloads_off(dev: str) -> list[str]:
@@ -64,12 +62,11 @@ def _ethtool(dev: str, command: int, *words: int) -> list[int]:
 
 def _ioctl(request: int, dev: str, data: bytes = b"") -> bytes:
     """Do one ioctl on a struct ifreq, and return what follows the name."""
-    with _socket() as descriptor:
-        answer: bytes = fcntl.ioctl(descriptor, request, IFREQ.pack(dev.encode(), data))
+    with _socket() as of_namespace:
+        answer: bytes = fcntl.ioctl(of_namespace, request, IFREQ.pack(dev.encode(), data))
     return answer[16:]
 
 
-@contextmanager
-def _socket() -> Iterator[int]:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_of_this_namespace:
-        yield any_of_this_namespace.fileno()
+def _socket() -> socket.socket:
+    """Return any socket of this namespace."""
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
