@@ -271,9 +271,7 @@ def _uml(work: Work) -> list[str]:
 def _no_result(done: "subprocess.CompletedProcess[str]") -> str:
     if NO_PTRACE.search(done.stdout):
         return f"virtual kernel: ptrace: {ptrace.ADVICE}"
-    return f"virtual kernel: exit status {done.returncode}: {_last_line(done.stdout)}"
-
-
-def _last_line(console: str) -> str:
-    lines = [line for line in console.splitlines() if "panic" in line.lower() or "error" in line.lower()]
-    return (lines or console.splitlines() or ["the console is empty"])[-1].strip()[:300]
+    printed = done.stdout.splitlines()
+    errors = [line for line in printed if "panic" in line.lower() or "error" in line.lower()]
+    last = (errors or printed or ["the console is empty"])[-1]
+    return f"virtual kernel: exit status {done.returncode}: {last.strip()[:300]}"

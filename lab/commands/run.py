@@ -50,9 +50,6 @@ class Request:
 
     def experiment(self) -> Experiment:
         """Load it; UserError if the arguments do not fit each other."""
-        return shaped_by(self._with_usual_shaper(), self.shaper)
-
-    def _with_usual_shaper(self) -> Experiment:
         overrides = self.overrides or {}
         if self.profile is None:
             for name, value in (("cca", self.ccas), ("topology", self.topology)):
@@ -60,11 +57,11 @@ class Request:
                     raise field_error(COMMAND_LINE, name, value, "used with --profile, not with a scenario")
             if self.scenario is None:
                 raise UserError(f"{COMMAND_LINE}: must name a scenario (see 'lab list'), or --profile")
-            return load_experiment(self.scenario, overrides)
+            return shaped_by(load_experiment(self.scenario, overrides), self.shaper)
         if self.scenario is not None:
             raise field_error(COMMAND_LINE, "profile", self.profile, f"left out with a scenario ({self.scenario})")
         ccas = USUAL_CCAS if self.ccas is None else self.ccas
-        return try_link(self.profile, names(ccas), overrides | {"topology": self.topology})
+        return shaped_by(try_link(self.profile, names(ccas), overrides | {"topology": self.topology}), self.shaper)
 
 
 @dataclass(frozen=True)

@@ -131,8 +131,10 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
     pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
     include = f"--include={','.join(listed(name))}"
     sources = archive.sources(release(suite(name)))
+    alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]  # in namespaces of its own
     argv = [
-        *_alone(),
+        *ENDING_WITH_THIS,
+        *(alone if os.geteuid() == 0 else []),
         "mmdebstrap",
         *OPTIONS,
         pins_hook(pins),
@@ -184,12 +186,6 @@ def backports_hook(suite: str) -> list[str]:
 
 def _pin(package: str, version: str) -> str:
     return f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n\n"
-
-
-def _alone() -> list[str]:
-    """Build the command prefix that ends mmdebstrap with this process; as root also in namespaces of its own."""
-    alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    return [*ENDING_WITH_THIS, *(alone if os.geteuid() == 0 else [])]
 
 
 def run_logged(argv: list[str], stdin: str | None, log: Path, environment: dict[str, str] | None = None) -> None:
