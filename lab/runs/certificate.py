@@ -11,7 +11,7 @@ import polars as pl
 
 from lab.links.shapes import late_us
 from lab.node.measure.splats import splats
-from lab.node.plan import Plan, Shape
+from lab.node.plan import Plan, Shape, Spec
 from lab.node.qdiscs.series import WHOLE
 from lab.node.record import Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.senders.records import check as _check
@@ -105,7 +105,7 @@ def _delay(plan: Plan, probe: Probed) -> Check:
     exact_ms = min(DELAY_TOLERANCE_MS, DELAY_SHARE * target + WHOLE_US_MS)
     late_ms = (_late_ms(plan) if plan.get("clock") == "real" else exact_ms) + probe["grant_ms"]
     part = {"down": "bottleneck", "up": "bottleneck-up"}[probe["way"]]
-    child = next((shape["spec"].get("child") or {} for shape in plan["shapes"] if shape["part"] == part), {})
+    child = next((_child(shape) for shape in plan["shapes"] if shape["part"] == part), {})
     came_us = dict(reversed(probe["arrived"]))  # a second one waits until the first has crossed
 
     def worst_ms(ahead: int) -> float | None:
@@ -144,14 +144,13 @@ def _order(plan: Plan, probes: list[Probed], packets: Frame) -> Check:
             late += int(((np.diff(sent, prepend=last.get(flow, sent[0])) + 2**31) % 2**32 < 2**31).sum())
             last[flow] = int(sent[-1])
     captured = sum(piece.height for piece in pieces_of(packets))
-    held = sum(captured // every for shape in plan["shapes"] if (every := _hold_every_pkts(shape)))
+    held = sum(captured // every for shape in plan["shapes"] if (every := _child(shape).get("hold_every_pkts")))
     return _check("packets out of order", 0, probed + late, "packets", held)
 
 
-def _hold_every_pkts(shape: Shape) -> int:
-    """Return of how many packets a queue holds one, to reorder it; 0: none."""
-    child = shape["spec"].get("child") or {}  # null in real time: a FIFO
-    return int(child.get("hold_every_pkts", 0))
+def _child(shape: Shape) -> Spec:
+    """Return the queue of a bottleneck; none of others, and of a FIFO in real time."""
+    return shape["spec"].get("child") or {}
 
 
 def _elsewhere(plan: Plan, node: NodeRecord) -> Check:

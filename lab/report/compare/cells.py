@@ -12,8 +12,7 @@ from lab.evaluation.compare.results import LinkResult
 from lab.judge.stored import Stored
 from lab.report.matrix.matrix import Linked, Matrix, matrix
 from lab.report.matrix.published import short_label
-
-REPORT = "report.html"
+from lab.report.report_files import PAGE
 
 
 def compared(comparison: Comparison, found: Sequence[LinkResult], folder: Path, primary: str, reports: bool) -> Matrix:
@@ -33,6 +32,6 @@ def labels(comparison: Comparison) -> dict[str, str]:
 
 def page_of(stored: Stored, folder: Path, reports: bool) -> str | None:
     """Return where the report of a run lies, as seen from a folder."""
-    report = stored.run.path.resolve() / REPORT
+    report = stored.run.path.resolve() / PAGE
     shown = reports or report.exists()
     return Path(os.path.relpath(report, folder.resolve())).as_posix() if shown else None

@@ -14,9 +14,9 @@ from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.growing import State, looks_of
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.judged import OUTCOMES
-from lab.report import template, text
+from lab.report import report_files, template, text
 from lab.report.compare import page
-from lab.report.compare.cells import REPORT, compared, labels
+from lab.report.compare.cells import compared, labels
 from lab.report.compare.forms import ranks, trials
 from lab.report.compare.ranked import ranked
 from lab.report.compare.scorecard import scorecard
@@ -54,7 +54,7 @@ def write_reports(found: Sequence[LinkResult], watched: Watched = lambda faults,
 
 
 def _is_old(run: Path) -> bool:
-    report, made_from = run / REPORT, run / OUTCOMES
+    report, made_from = run / report_files.PAGE, run / OUTCOMES
     return not (report.exists() and made_from.exists() and report.stat().st_mtime >= made_from.stat().st_mtime)
 
 
