@@ -6,7 +6,7 @@ Layout: kernel/trace/ring_buffer.c (struct buffer_data_page, enum ring_buffer_ty
 
 import re
 import struct
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ PAGE_HEAD = 16  # u64 time stamp, u64 commit
 COMMIT_MASK = (1 << 27) - 1  # above it: flags for missed events
 MISSED = 1 << 31
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
+SHORT_BYTES = 28 * 4  # of a record whose kind is its length
 WORDS = [0, *range(2, 30), 0, 2, 2]  # of a record of each kind with its head; 0: the next word has its bytes
 FIELD = re.compile(
     r"field:(?P<type>.*?)(?P<name>\w+)(?:\[(?P<count>\d+)\])?;\s+offset:(?P<offset>\d+);\s+"
@@ -101,7 +102,7 @@ def _decoded(data: NDArray[np.uint8], page_bytes: int, known: Mapping[str, Forma
     """Decode every event of some whole pages, in the file's order."""
     pages = _pages(data, page_bytes, raw)
     words = data[: len(data) // 4 * 4].view("<u4")
-    heads, firsts = _walk(words, pages, raw)
+    heads, firsts = _walk(words, pages, known.values(), raw)
     times_ns = _times_ns(words, heads, firsts, pages[:, 2])
     kinds = words[heads] & 31
     bodies = np.where(kinds == 0, 4 * heads + 8, 4 * heads + 4)[kinds < PADDING]
@@ -149,23 +150,49 @@ def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.i
 
 
 def _walk(
-    words: NDArray[np.uint32], pages: NDArray[np.int64], file: Path
+    words: NDArray[np.uint32], pages: NDArray[np.int64], known: Iterable[Format], file: Path
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the 32-bit word at which each record begins, and which record is the first of each page."""
-    view = memoryview(words.data)  # much faster to read one by one than the array
+    """Return the 32-bit word at which each record begins, and which record is the first of each page.
+
+    Most records are an event's that follows itself: such a run is passed in one step.
+    """
+    places, last, after = _runs(words, known)
+    numbers = np.full(len(words), -1, dtype=np.int32)
+    numbers[places] = np.arange(len(places))
+    view, number_of, stop_of = (memoryview(each) for each in (words, numbers, after[last]))  # faster than the arrays
     heads: list[int] = []
-    firsts = []
+    passed: list[int] = []
     for at, end, _ in pages.tolist():
-        firsts.append(len(heads))
         while at < end - 1:  # a record is two words or more
             head = view[at]
             if head == PADDING:
                 break
+            if (number := number_of[at]) >= 0 and stop_of[number] <= end:
+                passed.append(number)
+                at = stop_of[number]
+                continue
             heads.append(at)
             at += WORDS[head & 31] or 1 + (view[at + 1] >> 2)
         if at != end and (at > end or view[at] != PADDING):  # padding: nothing more on this page
             raise UserError(f"{file}: must be whole: a record passes the end of its page")
-    return np.array(heads, dtype=np.int64), np.array(firsts, dtype=np.int64)
+    of_runs = [places[number : last[number] + 1] for number in passed]
+    every = np.sort(np.concatenate([*of_runs, np.array(heads, dtype=np.int64)]))
+    return every, np.searchsorted(every, pages[:, 0])
+
+
+def _runs(words: NDArray[np.uint32], known: Iterable[Format]) -> tuple[NDArray[np.int64], ...]:
+    """Return the places of what looks like a long record of a known event (data may), and where each leads.
+
+    Between them: the number of the last place of the run that each is in.
+    """
+    found = np.zeros(len(words), dtype=bool)
+    for _, kind in known:
+        if kind.itemsize > SHORT_BYTES:
+            found[:-1] |= words[1:] == 4 + (kind.itemsize + 3) // 4 * 4
+    places = np.flatnonzero(found & (words & 31 == 0))
+    after = places + 1 + words[np.minimum(places + 1, len(words) - 1)] // 4
+    ends = np.flatnonzero(np.append(after[:-1] != places[1:], True)[: len(places)])
+    return places, np.repeat(ends, np.diff(ends, prepend=-1)), after
 
 
 def _times_ns(

@@ -125,6 +125,28 @@ def test_each_kind_of_record_moves_the_clock_as_in_the_kernel(tmp_path: Path, re
     assert list(found["any:event"]["t_ns"]) == times
 
 
+LONG_BYTES = 120
+LONG_FORMAT = ANY_FORMAT + f"\tfield:char text[{LONG_BYTES - 8}];\toffset:8;\tsize:{LONG_BYTES - 8};\tsigned:0;\n"
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, LONG_BYTES // 4 - 4)), max_size=40))
+def test_runs_of_one_long_event_are_read_as_record_by_record_whatever_their_data_look_like(
+    tmp_path_factory: pytest.TempPathFactory, content: list[int | None]
+) -> None:
+    head, folder = struct.pack("<II", 1 << 5, 4 + LONG_BYTES), tmp_path_factory.getbasetemp() / "long"
+
+    def record(looks_like_a_head_at: int | None) -> bytes:
+        if looks_like_a_head_at is None:
+            return event(1)
+        own = struct.pack("<HBBi", 7, 0, 0, 0)
+        return head + own + (bytes(4 * looks_like_a_head_at) + head).ljust(LONG_BYTES - 8, b"\0")
+
+    put(folder / "formats" / "page_bytes", "8192")
+    (folder / "formats" / "any.event.format").write_text(LONG_FORMAT)
+    found = read_events(write(folder, page_of(b"".join(map(record, content)))), folder / "formats")
+    assert list(found["any:event"]["t_ns"]) == [1001 + number for number in range(len(content))]
+
+
 CAPTURE = read_packets(DRAFT / "client.pcapng", PORT, SNAPLEN_BYTES)
 CLOCKS = json.loads((DRAFT / "node.json").read_text())["clocks"]
 CLOCK = Clock(CAPTURE.start_ns - CLOCKS["realtime_ns"] + CLOCKS["monotonic_ns"], CAPTURE.client_ports)
