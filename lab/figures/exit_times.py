@@ -13,6 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.base.stats import largest
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import in_house_style, is_narrow, small_pt
 from lab.figures.style import INK, Drawing, Look, Sender, key_above, lines_canvas
@@ -60,7 +61,7 @@ def draw(stored: Stored) -> Drawing:
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
     # When the last download ended: what it waited for before its first data is part of the axis.
-    until_s = max((trial.end_s for trial in stored.run.trials), default=0.0) or 1.0  # of a run without trials
+    until_s = largest(stored.judged.trials["end_s"]) or 1.0  # of a run without trials
     return Drawing(figure(true, senders, until_s), caption, alt)
 
 
@@ -80,9 +81,11 @@ def _zones(axis: Axes, trials: pl.DataFrame, until_s: float) -> None:
     signal_s = np.maximum(trials.select(signals.fill_null(until_s))["loss_s"].to_numpy(), capacity_s)
     edges_s = [np.zeros_like(capacity_s), capacity_s, signal_s, np.full_like(capacity_s, until_s)]
     rows = np.arange(trials.height)
-    for zone, begin_s, end_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):
+    ends = np.append(rows, trials.height) - 0.5
+    for zone, *zone_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):
         look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": HATCH_INK, "linewidth": 0}
-        axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, label=MEANINGS[zone], **look)
+        begin_s, end_s = (np.append(each, each[-1:]) for each in zone_s)
+        axis.fill_betweenx(ends[: len(begin_s)], begin_s, end_s, step="post", label=MEANINGS[zone], **look)
     for edge_s in (capacity_s, signal_s):
         inside = edge_s < until_s
         axis.vlines(edge_s[inside], rows[inside] - 0.5, rows[inside] + 0.5, colors=INK, linewidth=0.7)

@@ -2,7 +2,6 @@
 """One trial as its figures see it: the sender's look, the moments, and the tables of the first data flow."""
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -71,8 +70,7 @@ def subjects(run: Run, outcomes: pl.DataFrame, only: str | None = None) -> Itera
 def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject | None:
     """Return one trial of a run; none where it is not stored."""
     stanza = next(stanza for stanza in run.ccas if stanza["name"] == cca)
-    trial = next((trial for trial in run.trials if (trial.cca, trial.number) == (cca, number)), None)
-    if trial is None:
+    if (trial := run.trial(cca, number)) is None:
         return None
     rows, rule = outcomes.filter(cca=cca, trial=number), rule_of(run.scenario)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())

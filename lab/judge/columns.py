@@ -34,6 +34,7 @@ TRIAL = {
     "valid": OUTCOME["valid"],
     "initial_rtt_ms": "first round trip of slow start; null where none was measured",
     "max_rtt_ms": "largest round trip of slow start; null where none was measured",
+    "end_s": "when its download ended",
     "wait_ms": "mean wait at the bottleneck over the download, from its sampled queue; null where it was not sampled",
     "packets": OUTCOME["packets"],
     "download_s": "when the client had the first 100,000, 200,000, ... bytes; an item is null where it never did",

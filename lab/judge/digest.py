@@ -24,6 +24,7 @@ class Numbers(TypedDict):
     initial_rtt_ms: float | None
     max_rtt_ms: float | None
     wait_ms: float | None
+    end_s: float
     packets: str
     download_s: list[float | None]
 
@@ -32,13 +33,14 @@ SCHEMA: Schema = {
     "initial_rtt_ms": pl.Float64,
     "max_rtt_ms": pl.Float64,
     "wait_ms": pl.Float64,
+    "end_s": pl.Float64,
     "packets": pl.String,
     "download_s": pl.List(pl.Float64),
 }
 
 
 def digest(trial: Trial) -> Numbers:
-    """Return RTTs of slow start, the mean wait at the bottleneck, and when each object size was downloaded."""
+    """Return RTTs of slow start, the mean wait at the bottleneck, its end, and when it had each object size."""
     stream = ack_stream(trial.acks, FLOW)
     left = first_exit(trial.exits, FLOW)
     until_us = left.t_s * 1e6 if left else float("inf")
@@ -47,6 +49,7 @@ def digest(trial: Trial) -> Numbers:
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),
         "wait_ms": mean_wait_ms(trial),
+        "end_s": trial.end_s,
         "packets": trial.packets_digest,
         "download_s": _download_s(trial.packets),
     }

@@ -2,7 +2,6 @@
 """The files of a run's report, and what they are made from."""
 
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,8 +36,7 @@ def _state(run_dir: Path) -> list[tuple[str, str]]:
     """Return the digest of each stored file of a run: of a trial's those of which it has stored the digest."""
     trials = [*(run_dir / "trials").glob("[!.]*/")]
     files = [*run_dir.glob("run.json*"), *trials, *(file for trial in trials for file in _stored(trial))]
-    with ThreadPoolExecutor() as threads:
-        return sorted(zip(map(str, files), threads.map(_digest_or_fault, files), strict=True))
+    return sorted((str(file), _digest_or_fault(file)) for file in files)
 
 
 def _stored(trial: Path) -> list[Path]:

@@ -2,7 +2,6 @@
 """One stored run: run.json and its whole trials."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +25,10 @@ class Run:
         if not (path / "run.json").is_file():
             raise UserError(f"{path}: must be a run's folder, with run.json")
         self.path = path
+
+    def __reduce__(self) -> tuple[type["Run"], tuple[Path]]:
+        """Take nothing along to another process: what that uses it reads and checks itself."""
+        return type(self), (self.path,)
 
     @cached_property
     def meta(self) -> RunJson:
@@ -64,6 +67,11 @@ class Run:
         """Return every stored trial, by sender in the scenario's order and by number; without those of `faults`."""
         return [copy(trial) for trial in self._whole]
 
+    def trial(self, cca: str, number: int) -> Trial | None:
+        """Return one stored trial; none where it is missing or damaged."""
+        trial = Trial(self.path / "trials" / f"{cca}-{number:03d}")
+        return trial if trial.path.is_dir() and not self.fault_of(trial) else None
+
     @cached_property
     def _whole(self) -> list[Trial]:
         """Return `trials` with what their trial.json holds, and with no table: each copy reads its own."""
@@ -91,10 +99,7 @@ class Run:
     @cached_property
     def _faulty(self) -> dict[str, str]:
         """Return what is wrong with each damaged trial, by the name of its folder."""
-        trials = self._stored
-        with ThreadPoolExecutor() as threads:
-            faults = threads.map(self.fault_of, trials)
-            return {trial.path.name: fault for trial, fault in zip(trials, faults, strict=True) if fault}
+        return {trial.path.name: fault for trial in self._stored if (fault := self.fault_of(trial))}
 
     def fault_of(self, trial: Trial) -> str | None:
         """Return the line that names what is wrong with a trial of this run; null where all is well."""

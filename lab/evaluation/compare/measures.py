@@ -161,7 +161,7 @@ Key = tuple[str, int]  # sender and number of the trial
 
 def _of_measure(measure: Measure, stored: Stored, trials: pl.DataFrame) -> Mapping[Key, float | None]:
     if measure.size_bytes:
-        return _object_s(stored, trials, measure.size_bytes)
+        return _object_s(trials, measure.size_bytes)
     if measure.name == "harm":
         return _harm_pct(stored, trials)
     if measure.name == "queueing":
@@ -178,14 +178,12 @@ def _column(table: pl.DataFrame, name: str) -> dict[Key, float | None]:
     return {(cca, trial): value for cca, trial, value in table.select("cca", "trial", name).rows()}
 
 
-def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key, float | None]:
+def _object_s(trials: pl.DataFrame, size_bytes: int) -> dict[Key, float | None]:
     """Return the times of an object; none at all where no download had it whole."""
     place = size_bytes // OBJECT_BYTES - 1
-    times = {(cca, trial): had[place] for cca, trial, had in trials.select("cca", "trial", "download_s").rows()}
-    if all(time_s is None for time_s in times.values()):
-        return {}
-    ended_s = {(trial.cca, trial.number): float(trial.meta["flows"][0]["end_s"]) for trial in stored.run.trials}
-    return {key: AtLeast(ended_s[key]) if time_s is None else time_s for key, time_s in times.items()}
+    rows = trials.select("cca", "trial", "download_s", "end_s").rows()
+    times = {(cca, trial): AtLeast(end_s) if had[place] is None else had[place] for cca, trial, had, end_s in rows}
+    return {} if all(isinstance(time_s, AtLeast) for time_s in times.values()) else times
 
 
 def _harm_pct(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:

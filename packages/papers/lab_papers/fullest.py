@@ -18,6 +18,7 @@ from lab.tables.trial_json import Check
 
 LATEST = "latest"
 # Fields of a scenario that decide its trials, apart from their number.
+Fullest = tuple[list[Stored], list[str], list[str]]  # as `fullest` returns them
 DECISIVE = ("topology", "profile", "ccas", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "rival", "rivals")
 
 
@@ -53,7 +54,7 @@ def first_stored(results: Path, names: Sequence[str]) -> Stored | None:
     return None
 
 
-def fullest(results: Path) -> tuple[list[Stored], list[str], list[str]]:
+def fullest(results: Path) -> Fullest:
     """Return each scenario's fullest run, a line for each that cannot be read, and a line for each newer run."""
     runs, faults = fullest_runs(results)
     found = list(Stored.each_of(runs.values()))

@@ -18,7 +18,7 @@ from lab.runs.options import RunOptions
 from lab_papers.evaluation.kept import FOLDER, newer_runs
 from lab_papers.evaluation.search.kernel_checks import run_checks
 from lab_papers.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
-from lab_papers.fullest import first_stored
+from lab_papers.fullest import Fullest, first_stored, fullest
 from lab_papers.index.unchanged import unchanged
 from lab_papers.search_replay import replay_library
 
@@ -27,8 +27,8 @@ def evaluate(console: Console, faults: list[str], with_page: bool = False) -> No
     """Write all tables and, if requested, their page; print a line per fault, with exit status 1 if there is one."""
     results, library = paths.results(), replay_library()
     with one_pool():  # what it loads takes a worker longer than a table
-        unread = _write_tables(results, library, console)
-        failed = _write_page(results, library, console) if with_page else []
+        known, unread = _write_tables(results, library, console)
+        failed = _write_page(results, library, console, known) if with_page else []
     _end([*faults, *unread, *failed], console)
 
 
@@ -39,20 +39,20 @@ def page(results: Path, console: Console) -> None:
     """
     library = replay_library()
     with one_pool():
-        if newer_runs(results):
-            _write_tables(results, library, console)
-        failed = _write_page(results, library, console)
+        known = _write_tables(results, library, console)[0] if newer_runs(results) else None
+        failed = _write_page(results, library, console, known)
     _end(failed, console)
 
 
-def _write_tables(results: Path, library: Path | None, console: Console) -> list[str]:
-    """Write all tables; return a line for each run that could not be read."""
+def _write_tables(results: Path, library: Path | None, console: Console) -> tuple[Fullest, list[str]]:
+    """Write all tables; return the runs that they are of, and a line for each that could not be read."""
     say(console, f"evaluating the runs of {results}")
-    folder, unread = write_all(results, library)
+    known = fullest(results)
+    folder, unread = write_all(results, library, known)
     console.print(f"tables    {folder}", soft_wrap=True, markup=False)
     if not library:
         console.print(NO_REPLAY)
-    return unread
+    return known, unread
 
 
 def _end(faults: list[str], console: Console) -> None:
@@ -62,7 +62,7 @@ def _end(faults: list[str], console: Console) -> None:
         raise typer.Exit(1)
 
 
-def _write_page(results: Path, library: Path | None, console: Console) -> list[str]:
+def _write_page(results: Path, library: Path | None, console: Console, known: Fullest | None) -> list[str]:
     """Write the page where something changed; return a line for each notebook that failed."""
     if page := unchanged(results, library):
         console.print(f"page      {page}, as it was: nothing changed", soft_wrap=True, markup=False)
@@ -71,7 +71,8 @@ def _write_page(results: Path, library: Path | None, console: Console) -> list[s
     from lab_papers.index.write import write_index  # here: a command that is refused need not load what draws
 
     failed: list[str] = []
-    console.print(f"page      {write_index(results, library, failed=failed.append)}", soft_wrap=True, markup=False)
+    page = write_index(results, library, failed=failed.append, known=known)
+    console.print(f"page      {page}", soft_wrap=True, markup=False)
     return failed
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Make every table of the evaluation from the stored runs: results/evaluation/, as Parquet, the claims as CSV too."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import polars as pl
 
@@ -24,42 +25,38 @@ from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import BASE
 from lab_papers.evaluation.status import status
-from lab_papers.fullest import stored
+from lab_papers.fullest import Fullest, fullest, stored
 
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
 NO_REPLAY = "no SEARCH replay: build the kernel first: lab kernel build"
-Work = tuple[Callable[..., pl.DataFrame], tuple[Any, ...]]  # a function of a module, and its arguments
+CLAIMED = ("versions", "flows")  # claims are judged by these of every run, the counterfactuals' too
+PER_RUN = (*CLAIMED, "heuristics_trials", "heuristics_constants", "means", "paired", "sensitivity")
+Tables = dict[str, pl.DataFrame]
 
 
-def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
+def write_all(results: Path, library: Path | None, known: Fullest | None = None) -> tuple[Path, list[str]]:
     """Write all tables; returns their folder, and a line for each run or trial that cannot be read.
 
-    library: the compiled SEARCH core; without one nothing is replayed.
+    library: the compiled SEARCH core; without one nothing is replayed. known: the runs, where they have been read.
     """
-    every, faults = stored(results)
+    every, faults, _ = known or fullest(results)
     # What only explains the others has no place among them: its trials are read for the claims alone.
     runs = [one for one in every if not one.counterfactual_of]
     folder = results / FOLDER
     require_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    keep(folder, "status", status(results, [one.run for one in every]))
-    keep(folder, "outcomes", _outcomes(runs))
-    true = {one.name: scores.trials(one) for one in runs}
-    compared = joined(true.values())
-    keep(folder, "heuristics_trials", compared)
-    keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
-    keep(folder, "heuristics_constants", joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])))
-    keep(folder, "means", joined(tables_of([(senders.means, (one,)) for one in runs])))
-    keep(folder, "paired", joined(tables_of([(senders.differences, (one,)) for one in runs])))
-    versions = _versions(every, library)
-    keep(folder, "versions", _of(runs, versions))
-    keep(folder, "truths", _truths(runs, versions))
-    keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
-    flows = _flows(every)
-    keep(folder, "flows", _of(runs, flows))
-    table = claimed(every, {"versions": versions, "flows": flows})
-    keep(folder, "claims", table)
-    write_whole(folder / "claims.csv", to_csv(table).encode())
+    tables = _by_name(_tables, every, library)
+    tables["status"] = status(results, [one.run for one in every])
+    tables["outcomes"] = _outcomes(runs)
+    compared = tables["heuristics_trials"]
+    tables["heuristics"] = pl.DataFrame() if compared.is_empty() else scores.scores(compared)
+    replayed = {name: tables[name] for name in CLAIMED}
+    tables |= {name: _of(runs, table) for name, table in replayed.items()}
+    tables["truths"] = _truths(runs, tables["versions"])
+    tables["claims"] = claimed(every, replayed)
+    for name, table in tables.items():
+        keep(folder, name, table)
+    write_whole(folder / "claims.csv", to_csv(tables["claims"]).encode())
     sign(folder)
     return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
 
@@ -67,7 +64,7 @@ def write_all(results: Path, library: Path | None) -> tuple[Path, list[str]]:
 def judge_claims(results: Path, library: Path | None, names: Iterable[str] | None) -> tuple[pl.DataFrame, list[str]]:
     """Judge the claims over the runs of some scenarios, or of all, and write nothing; also return the faults."""
     every, faults = stored(results, names, keep=False)
-    table = claimed(every, {"versions": _versions(every, library), "flows": _flows(every)})
+    table = claimed(every, _by_name(_replayed, every, library))
     return table, [*faults, *(fault for one in every for fault in one.judged.faults)]
 
 
@@ -75,19 +72,38 @@ def judge_by_truths(results: Path, library: Path | None) -> tuple[pl.DataFrame, 
     """Return the shares of all scenarios by both truths, and write nothing; also return the faults."""
     every, faults = stored(results, keep=False)
     runs = [one for one in every if not one.counterfactual_of]
-    return _truths(runs, _versions(runs, library)), [*faults, *(fault for one in runs for fault in one.judged.faults)]
+    versions = _by_name(_replayed, runs, library)["versions"]
+    return _truths(runs, versions), [*faults, *(fault for one in runs for fault in one.judged.faults)]
+
+
+def _by_name(make: Callable[[Stored, Path | None], Tables], runs: list[Stored], library: Path | None) -> Tables:
+    """Return the tables of all runs, joined; one worker makes all of a run, whose trials it checks once."""
+    found = map_in_processes(partial(make, library=library), runs, size=lambda one: one.judged.trials.height)
+    return {name: joined(each.get(name, pl.DataFrame()) for each in found) for name in PER_RUN}
+
+
+def _replayed(one: Stored, library: Path | None) -> Tables:
+    """Return what claims are judged by, besides the outcomes."""
+    has_base = any(cca["name"] == BASE for cca in one.ccas)
+    versions = sensitivity.versions(one, library) if library and has_base else pl.DataFrame()
+    return {"versions": versions, "flows": competing_flows.flows(one)}
+
+
+def _tables(one: Stored, library: Path | None) -> Tables:
+    """Return the tables of a run."""
+    found = _replayed(one, library)
+    if one.counterfactual_of:
+        return found
+    true = scores.trials(one)
+    found |= {"heuristics_trials": true, "heuristics_constants": constants.grid(one, true)}
+    found |= {"means": senders.means(one), "paired": senders.differences(one)}
+    if library and one.name in MAPPED and not found["versions"].is_empty():
+        found["sensitivity"] = sensitivity.maps(one, library)
+    return found
 
 
 def _truths(runs: list[Stored], versions: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([row for one in runs for row in scores.shares(one, versions)], infer_schema_length=None)
-
-
-def _versions(every: list[Stored], library: Path | None) -> pl.DataFrame:
-    return _replayed(every, library, sensitivity.versions, [one.name for one in every])
-
-
-def _flows(every: list[Stored]) -> pl.DataFrame:
-    return joined(competing_flows.flows(one) for one in every)
 
 
 def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
@@ -115,13 +131,6 @@ def _of(runs: list[Stored], table: pl.DataFrame) -> pl.DataFrame:
     return table if table.is_empty() else table.filter(pl.col("scenario").is_in([one.name for one in runs]))
 
 
-def _replayed(
-    runs: list[Stored], library: Path | None, make: Callable[[Stored, Path], pl.DataFrame], names: Iterable[str]
-) -> pl.DataFrame:
-    wanted = [one for one in runs if one.name in set(names) and any(cca["name"] == BASE for cca in one.ccas)]
-    return joined(tables_of([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
-
-
 def _outcomes(runs: list[Stored]) -> pl.DataFrame:
     return joined(
         one.judged.outcomes.select(pl.lit(one.name).alias("scenario"), pl.lit(one.run.path.name).alias("run"), pl.all())
@@ -136,17 +145,7 @@ def keep(folder: Path, name: str, table: pl.DataFrame) -> None:
     draft.replace(folder / f"{name}.parquet")
 
 
-def tables_of(work: Sequence[Work]) -> list[pl.DataFrame]:
-    """Return the table of each piece of work, in their order."""
-    return map_in_processes(_table, work)
-
-
 def joined(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Return one table of those that have rows."""
     filled = [table for table in tables if table.height]
     return pl.concat(filled, how="vertical_relaxed") if filled else pl.DataFrame()
-
-
-def _table(piece: Work) -> pl.DataFrame:
-    function, arguments = piece
-    return function(*arguments)

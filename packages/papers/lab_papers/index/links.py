@@ -5,17 +5,14 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from lab.base.workers import map_in_processes
 from lab.evaluation.compare.measures import MEASURES
-from lab.evaluation.compare.results import LinkResult, of_run
+from lab.evaluation.compare.results import of_run
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
 from lab.report.matrix.matrix import Linked, Matrix, Page, kind_of, matrix
 from lab.report.matrix.published import short_label
 from lab.schema.cca import load_ccas
 from lab.tables.records import beside
-
-PER_PROCESS = 4  # runs: of fewer a second process costs more than it brings
 
 
 def linked(runs: Iterable[Stored], page: Page) -> Matrix:
@@ -33,7 +30,7 @@ def linked(runs: Iterable[Stored], page: Page) -> Matrix:
         for (_, rival), of_link in by_link.items()
         if not rival or any(len(each.ccas) > 1 for each in of_link)
     ]
-    rows = [Linked(*results) for results in _results(chosen)]
+    rows = [Linked(of_run(of_link[0]), [of_run(other) for other in _filling(of_link)]) for of_link in chosen]
     senders = _senders([stored for of_link in chosen for stored in of_link])
     found = [each for row in rows for each in (row.found, *row.others)]
     measures = [measure for measure in MEASURES if any(measure.name in each.values for each in found)]
@@ -44,14 +41,6 @@ def fullness(stored: Stored) -> tuple[bool, int]:
     """Rank runs of a link: by valid trials, after runs whose downloads may end before slow start does."""
     sized = bool(stored.run.meta["scenario"].get("size_bytes"))
     return not sized, int(stored.judged.trials["valid"].sum())
-
-
-def _results(chosen: Sequence[Sequence[Stored]]) -> list[tuple[LinkResult, list[LinkResult]]]:
-    """Return the results of each link's runs, of those only that are shown."""
-    shown = [[of_link[0], *_filling(of_link)] for of_link in chosen]
-    found = iter(map_in_processes(of_run, [stored for of_link in shown for stored in of_link], per_process=PER_PROCESS))
-    by_link = [[next(found) for _ in of_link] for of_link in shown]
-    return [(first, others) for first, *others in by_link]
 
 
 def _filling(of_link: Sequence[Stored]) -> list[Stored]:

@@ -22,7 +22,7 @@ from lab.report.write import write_report
 from lab_papers.campaign import outdated, progress, requested_trials
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
 from lab_papers.evaluation.kept import evaluation
-from lab_papers.fullest import fullest
+from lab_papers.fullest import Fullest, fullest
 from lab_papers.index import claims, heuristics, summary
 from lab_papers.index.drawn import drawn
 from lab_papers.index.links import browsed_runs, linked, shown_first
@@ -49,15 +49,16 @@ def write_index(
     replay_library: Path | None,
     notebooks: Path = NOTEBOOKS,
     failed: Callable[[str], object] = lambda _line: None,
+    known: Fullest | None = None,
 ) -> Path:
     """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults.
 
-    failed: receives a line for each notebook that failed.
+    failed: receives a line for each notebook that failed. known: the runs, where they have been read.
     """
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
     key = page_key(results, replay_library, notebooks)
-    found, faults, newer = fullest(results)
+    found, faults, newer = known or fullest(results)
     with_pages, not_shown = _with_own_pages(found)
     faults += not_shown
     runs, overviews = _overviews(results, with_pages, faults)
@@ -101,13 +102,14 @@ def page_of(**index: object) -> str:
 
 def _with_own_pages(runs: Sequence[Stored]) -> tuple[list[Stored], list[str]]:
     """Write the pages of runs that changed since; return the runs that can be shown, and a line for each fault."""
-    old = [each.run.path for each in runs if _is_old(each.run.path)]
-    faults = [fault for fault in map_in_processes(_report, old) if fault]
+    old = [each for each in runs if _is_old(each.run.path)]
+    faults = [fault for fault in map_in_processes(_report, old, size=lambda one: one.judged.trials.height) if fault]
     left_out = {fault.folder for fault in faults if fault.left_out}
     return [each for each in runs if each.run.path not in left_out], [fault.line for fault in faults]
 
 
-def _report(folder: Path) -> Fault | None:
+def _report(one: Stored) -> Fault | None:
+    folder = one.run.path
     try:
         write_report(folder)
     except UserError as error:
