@@ -78,4 +78,4 @@ def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject 
     ruled_s = None if rule in TRUTHS else capacity_s[rule]
     lasting_s, hidden = capacity_s[LASTING], agrees is None
     moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), lasting_s, mark_s, hidden)
-    return Subject(copy(trial), Sender.from_stanza(stanza), moments, capacity_s)
+    return Subject(trial, Sender.from_stanza(stanza), moments, capacity_s)

@@ -159,7 +159,7 @@ def _walk(
     places, last, after = _runs(words, known)
     numbers = np.full(len(words), -1, dtype=np.int32)
     numbers[places] = np.arange(len(places))
-    view, number_of, stop_of = (memoryview(each) for each in (words, numbers, after[last]))  # faster than the arrays
+    view, number_of, stop_of = (each.data for each in (words, numbers, after[last]))  # faster than the arrays
     heads: list[int] = []
     passed: list[int] = []
     for at, end, _ in pages.tolist():

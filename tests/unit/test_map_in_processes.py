@@ -47,7 +47,7 @@ def test_a_process_of_a_pool_starts_no_others() -> None:
 
 
 def test_too_few_inputs_are_done_where_they_are() -> None:
-    assert map_in_processes(own_pid, range(7), per_process=4) == [os.getpid()] * 7
+    assert list(each_in_processes(own_pid, range(7), per_process=4)) == [os.getpid()] * 7
 
 
 def slow_first(number: int) -> int:
@@ -57,6 +57,16 @@ def slow_first(number: int) -> int:
 
 def test_results_are_in_the_order_of_their_inputs() -> None:
     assert map_in_processes(slow_first, range(6)) == list(range(6))
+
+
+def begun_s(number: int) -> float:
+    return time.monotonic() if slow_first(number) else 0.0
+
+
+def test_the_largest_inputs_begin_first() -> None:
+    found_s = map_in_processes(begun_s, [1, 4, 3, 2], size=abs)
+    assert found_s[1] < found_s[3]
+    assert found_s[2] < found_s[0]
 
 
 def test_of_a_call_that_is_broken_off_no_result_reaches_the_next_one() -> None:

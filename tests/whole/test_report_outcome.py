@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a trial's tables to its rows, and from rows to the summary."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +152,13 @@ def test_a_damaged_table_is_a_user_error_that_names_the_file(tmp_path: Path) -> 
     assert all(trial.cca != "search" for trial in run.trials)
     with pytest.raises(UserError, match=r"search-001/packets\.parquet"):
         _ = Trial(run.path / "trials" / "search-001").packets
+
+
+def test_another_process_reads_and_checks_a_run_itself(tmp_path: Path) -> None:
+    run = Run(store_run(tmp_path, trials=1))
+    assert "search" in {trial.cca for trial in run.trials}
+    (run.path / "trials" / "search-001" / "packets.parquet").write_bytes(b"PAR1 cut short")
+    there: Run = pickle.loads(pickle.dumps(run))  # noqa: S301 - our own bytes
+    assert "search" not in {trial.cca for trial in there.trials}
+    assert there.trial("search", 1) is None
+    assert present(there.trial("cubic", 1)).number == 1

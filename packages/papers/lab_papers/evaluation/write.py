@@ -76,7 +76,7 @@ def judge_by_truths(results: Path, library: Path | None) -> tuple[pl.DataFrame, 
     return _truths(runs, versions), [*faults, *(fault for one in runs for fault in one.judged.faults)]
 
 
-def _by_name(make: Callable[[Stored, Path | None], Tables], runs: list[Stored], library: Path | None) -> Tables:
+def _by_name(make: Callable[..., Tables], runs: list[Stored], library: Path | None) -> Tables:
     """Return the tables of all runs, joined; one worker makes all of a run, whose trials it checks once."""
     found = map_in_processes(partial(make, library=library), runs, size=lambda one: one.judged.trials.height)
     return {name: joined(each.get(name, pl.DataFrame()) for each in found) for name in PER_RUN}

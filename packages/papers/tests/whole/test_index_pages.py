@@ -217,7 +217,7 @@ def test_it_is_written_again_where_a_notebook_had_a_fault(results: Path, noteboo
 def test_the_command_names_a_notebook_that_fails_with_exit_status_1(
     results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(_results: Path, _library: None, failed: Callable[[str], object]) -> str:
+    def broken(_results: Path, _library: None, failed: Callable[[str], object], **_known: None) -> str:
         failed("01-shown.ipynb: ZeroDivisionError: division by zero")
         return "index.html"
 
