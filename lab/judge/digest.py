@@ -59,11 +59,10 @@ def _download_s(packets: pl.DataFrame) -> list[float | None]:
     """When the client had the first n * OBJECT_BYTES bytes of the download, whole and in order."""
     sent = packets.filter((pl.col("flow") == FLOW) & ~pl.col("to_client"))
     # The client acknowledges what it has without a gap.
-    acked = sent.select("t_s", had_bytes=pl.col("ack_bytes").cum_max() - 1)  # the SYN counts as a byte
-    times = acked["t_s"].to_list()
-    sizes = pl.Series([OBJECT_BYTES * n for n in range(1, OBJECTS + 1)], dtype=pl.Int64)
-    first = acked["had_bytes"].search_sorted(sizes, "left")
-    return [times[index] if index < len(times) else None for index in first]
+    had_bytes = np.maximum.accumulate(sent["ack_bytes"].fill_null(0).to_numpy()) - 1  # the SYN counts as a byte
+    first = np.searchsorted(had_bytes, OBJECT_BYTES * np.arange(1, OBJECTS + 1))
+    times_s = [*sent["t_s"].gather(first[first < len(had_bytes)])]
+    return times_s + [None] * (OBJECTS - len(times_s))
 
 
 def mean_wait_ms(trial: Trial) -> float | None:

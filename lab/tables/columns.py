@@ -50,7 +50,11 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
         most = MOST_T_S if name == "t_s" else MOST_NUMBER
         if kind.is_float() and not (np.abs(table[name].drop_nulls().to_numpy()) < most).all():  # NaN is below nothing
             return name, table[name].abs().max(), f"numbers below {most:g}"
-        if kind.is_integer() and table[name].cast(column.kind, strict=False).null_count() > table[name].null_count():
+        if (
+            kind.is_integer()
+            and kind != column.kind
+            and table[name].cast(column.kind, strict=False).null_count() > table[name].null_count()
+        ):
             return name, f"{smallest(table[name])} to {largest(table[name])}", f"numbers of {column.kind}"
         if NULL not in column.meaning and table[name].has_nulls():
             return name, None, "given in each row"
@@ -61,8 +65,8 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
 
 def _goes_back(table: pl.DataFrame) -> bool:
     """Return whether the times of a quantity, of a flow, or of all rows go back."""
-    parts = table.partition_by(keys) if (keys := [*{"quantity", "flow"} & {*table.columns}]) else [table]
-    return any((each["t_s"].diff() < -BACK_S).any() for each in parts)
+    step, keys = pl.col("t_s").diff(), [*{"quantity", "flow"} & {*table.columns}]
+    return bool(table.select(((step.over(keys) if keys else step) < -BACK_S).any()).item())
 
 
 def _kind(kind: pl.DataType | type[pl.DataType]) -> str:

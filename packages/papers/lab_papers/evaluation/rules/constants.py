@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct
-from lab.judge import loss
 from lab.judge.frames import Row
 from lab.judge.registry import rules
 from lab.judge.rule import Constants, Evidence, Judgement, Point
@@ -22,7 +21,6 @@ from lab.judge.slow_start import first_exit
 from lab.judge.stored import Stored
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
-from lab.tables.stored_trial import Trial
 from lab_papers.evaluation import columns
 
 TRIALS_PER_SENDER = 30  # every packet of them is read: more would not move the grid's best point
@@ -47,19 +45,22 @@ def gridded() -> dict[str, Constants]:
 def grid(stored: Stored, truths: pl.DataFrame) -> pl.DataFrame:
     """Score every point of the grids on a scenario; `truths` are the rows of `scores.trials`."""
     known = {(row["cca"], row["trial"]): row for row in truths.unique(["cca", "trial"], keep="first").to_dicts()}
+    losses_s = {
+        (cca, trial): s for cca, trial, s in stored.judged.outcomes.select("cca", "trial", "loss_s").iter_rows()
+    }
     scores: dict[tuple[str, Point], list[Score]] = {}
     for trial in stored.run.trials:
         if trial.number <= TRIALS_PER_SENDER and (trial.cca, trial.number) in known:
             true = known[trial.cca, trial.number]
-            for score in _of_trial(copy(trial), true["truth_s"], true["truth_class"]):
+            evidence = Evidence(copy(trial), first_exit(trial.exits, FLOW), losses_s[trial.cca, trial.number])
+            for score in _of_trial(evidence, true["truth_s"], true["truth_class"]):
                 scores.setdefault((score.rule, score.point), []).append(score)
     rows = [_row(stored.name, rule, point, found) for (rule, point), found in scores.items()]
     return _marked(pl.DataFrame(rows, schema=schema(columns.constants())))
 
 
-def _of_trial(trial: Trial, truth_s: float | None, truth_class: str | None) -> Iterator[Score]:
+def _of_trial(evidence: Evidence, truth_s: float | None, truth_class: str | None) -> Iterator[Score]:
     """Yield what each point of each rule's grid finds in a trial."""
-    evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     for rule, constants in gridded().items():
         judgements = constants.judge(evidence, constants.grid)
         for point, judgement in zip(constants.grid, judgements, strict=True):
