@@ -125,12 +125,18 @@ def main() -> None:
 
 
 def _require_screen() -> None:
-    """Refuse a size of a terminal that no library takes, or for which tables would be padded with megabytes."""
+    """Refuse a size of a terminal that no library takes, or for which tables would be padded with megabytes.
+
+    COLUMNS=0 is what some CI systems set; help has no text in it, and loses words in few columns.
+    """
+    from lab.base.console import LEAST_CHARS
     from lab.base.errors import field_error
 
     for name in SCREEN:
         if (size := os.environ.get(name, "")).isdigit() and not (size.isascii() and len(size) <= SCREEN_DIGITS):
             raise field_error("environment", name, size, f"at most {SCREEN_DIGITS} digits, or not set")
+    if (columns := os.environ.get("COLUMNS", "")).isdigit():
+        os.environ["COLUMNS"] = str(max(int(columns), LEAST_CHARS))
 
 
 def _words(then: str) -> str:

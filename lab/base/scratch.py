@@ -59,9 +59,9 @@ def fonts_kept() -> Iterator[None]:
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Return whether a folder is there, or may be made, without making it."""
+    """Return whether a folder is there, or may be made, without making it: none below where the user happens to be."""
     nearest = next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - it never fails
-    return nearest.is_dir() and os.access(nearest, os.W_OK)
+    return folder.is_absolute() and nearest.is_dir() and os.access(nearest, os.W_OK)
 
 
 def copy_folder(source: Path, target: Path, *left_out: str) -> None:

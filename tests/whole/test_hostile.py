@@ -194,6 +194,12 @@ def test_a_shell_that_leaves_a_command_too_little_gets_a_line_or_none(before: st
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
+@pytest.mark.parametrize("columns", ["0", "20"])
+def test_help_is_whole_where_a_terminal_states_hardly_any_columns(columns: str, tmp_path: Path) -> None:
+    help_of = [lab(tmp_path, "list", "--help", COLUMNS=each).stdout for each in (columns, "60")]
+    assert help_of[0] == help_of[1] != ""
+
+
 def test_a_kernel_under_test_needs_pending_signals_and_a_report_none(tmp_path: Path) -> None:
     begin = ["bash", "-c", 'ulimit -i 20; exec "$@"', "bash", sys.executable, "-m", "lab"]
     words = {"run": ["run", "engines-agree"], "report": ["report", str(store_run(tmp_path))]}

@@ -141,12 +141,13 @@ def test_the_signal_that_mmdebstrap_sends_where_the_disk_is_full_ends_no_command
     assert line.startswith("lab.base.errors.UserError: mmdebstrap: E: No space left on device (log: ")
 
 
+@pytest.mark.parametrize("home", ["a file", "below the current folder"])
 def test_where_the_home_cannot_be_written_workers_share_one_place_for_fonts_that_ends_with_them(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
+    home: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (temporary / "no folder").touch()
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(temporary / "no folder"))
+        monkeypatch.setenv(name, str(temporary / "no folder") if home == "a file" else home)
     monkeypatch.delenv("MPLCONFIGDIR", raising=False)
     with fonts_kept(), one_pool() as pool:
         (_, found), *_ = pool.run(load_matplotlib, [0, 1], 2)

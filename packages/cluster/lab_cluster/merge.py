@@ -10,9 +10,11 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.base import paths
-from lab.base.errors import UserError, field_error
+from lab.base.errors import MOST_VALUE_CHARS, UserError, field_error
+from lab.base.plain_text import cut, escaped, shown
 from lab.base.workers import each_in_processes
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
@@ -25,6 +27,9 @@ from lab.tables.trial_tables import TRIAL_TABLES
 from lab.tables.values_digest import digest
 
 A_PROCESS = 200  # trials, below which another process costs more than it saves
+PARTS = ("digests", "kernel", "scenario", "profile", "topology", "sysctls")
+KERNEL = ("kernel_digest", "modules_digest")
+WHOLE = ("lab_version", "backend", "engine", "shaper", "seeds", "rival", "rivals")
 Shards = Mapping[Path, ShardJson]
 Trials = Mapping[str, list[Path]]  # the folders that hold a trial, by its name
 
@@ -68,14 +73,13 @@ def shards_of(folders: Sequence[Path]) -> Shards:
 
 
 def _facts(meta: RunJson) -> dict[str, object]:
-    kernel = {name: meta["kernel"].get(name) for name in ("kernel_digest", "modules_digest")}
+    """Return what shards of a request share: the parts, too, as a digest is only what run.json states of them."""
+    stated: Mapping[str, Any] = {**meta, "kernel": {name: meta["kernel"].get(name) for name in KERNEL}}
     return {
-        **{f"digests.{part}": value for part, value in meta["digests"].items()},
-        **{f"kernel.{name}": value for name, value in kernel.items()},
+        **{f"{part}.{name}": value for part in PARTS for name, value in stated[part].items()},
+        **{f"ccas.{cca['name']}.{name}": value for cca in meta["ccas"] for name, value in cca.items()},
+        **{name: stated.get(name) for name in WHOLE},
         "world": meta["world"]["digest"],
-        "lab_version": meta["lab_version"],
-        "backend": meta["backend"],
-        "seeds": meta["seeds"],
     }
 
 
@@ -86,7 +90,8 @@ def _require_one_request(runs: Sequence[Run]) -> None:
         for name in expected | found:
             here, there = found.get(name, "absent"), expected.get(name, "absent")
             if here != there:
-                raise field_error(run.path, name, here, f"{there}, as in {runs[0].path}")
+                rule = f"{cut(escaped(shown(there)), MOST_VALUE_CHARS)}, as in {runs[0].path}"
+                raise field_error(run.path, name, here, rule)
 
 
 def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int], shards: Shards) -> Trials:

@@ -17,6 +17,7 @@ from rich.console import Console
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.format import AT_LEAST
 from lab.base.plain_file import write_whole
+from lab.base.plain_text import escaped_lines
 from lab.base.stats import AtLeast, difference, mean_of
 from lab.commands.lines import say
 from lab.evaluation.compare.comparison import Comparison
@@ -179,4 +180,4 @@ def junit(rows: Sequence[Judged]) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname=row.link, name=f"{row.text} ({row.subject})")
         if not row.holds:
             ElementTree.SubElement(case, "failure", message=row.found)
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    return escaped_lines(ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)) + "\n"

@@ -126,6 +126,8 @@ def test_a_missing_shard_a_folder_that_is_none_and_one_given_twice_are_named(sha
         (lambda meta: meta["kernel"].update(kernel_digest="q"), r"kernel\.kernel_digest=q: must be k, as in "),
         (lambda meta: meta["kernel"].update(modules_digest="q"), r"kernel\.modules_digest=q: must be m, as in "),
         (lambda meta: meta["digests"].update(profile="q"), r"digests\.profile=q: must be absent, as in "),
+        (lambda meta: meta["scenario"].update(duration_s=9), r"scenario\.duration_s=9: must be absent, as in "),
+        (lambda meta: meta["ccas"][0].update(params={"a": 1}), r"ccas\.search\.params=\{'a': 1\}: must be .*, as in "),
     ],
 )
 def test_shards_of_another_commit_kernel_or_request_are_refused(

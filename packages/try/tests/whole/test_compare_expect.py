@@ -149,7 +149,7 @@ def test_an_early_exit_by_loss_is_not_compared_as_slow_start_may_begin_again(
 
 
 def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(compared: Compared, tmp_path: Path) -> None:
-    both = tuple(map(read, ("geo: throughput > 0.5", "wired: throughput < 0.5")))
+    both = tuple(map(read, ("geo: throughput > 0.5", "wired:\x0bthroughput < 0.5")))  # which is no character of XML
     expected = Expected(both, tmp_path / "found.json", tmp_path / "found.xml")
     printed = io.StringIO()
     with pytest.raises(typer.Exit) as end:
