@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.choice import suggested
+from lab.base.format import trials_text
 from lab.judge.copies import copied_text
 from lab.judge.provenance import provenance
 from lab.judge.registry import LASTING, TRUTH, label, rule_of
@@ -104,4 +105,4 @@ def _share(row: Mapping[str, Any]) -> str:
     rest = f"{row['distinct'] - row['judged']} more not judged" if row["judged"] < row["distinct"] else ""
     notes = [missed, rest, copied_text(row["valid"]) if row["distinct"] < row["valid"] else ""]
     noted = "; ".join(filter(None, notes))
-    return f"in {counts['chokepoint']} of {row['judged']} trials" + (f" ({noted})" if noted else "")
+    return f"in {counts['chokepoint']} of {trials_text(row['judged'])}" + (f" ({noted})" if noted else "")

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from lab.base.format import mean, number
+from lab.base.format import mean, number, trials_text
 from lab.base.stats import mean_sd
 from lab.evaluation.shares import Shares, jain, shares
 from lab.judge.stored import Stored
@@ -45,7 +45,7 @@ def _sentence(label: str, trials: Sequence[Shares]) -> str:
 def _left_out(label: str, trials: Sequence[Shares], whole: Sequence[Shares]) -> str:
     """State how many trials are in no share, and why."""
     count = len(trials) - len(whole)
-    why = f"in {count} of {len(trials)} trials one download had ended before another's data came"
+    why = f"in {count} of {trials_text(len(trials))} one download had ended before another's data came"
     return f"{label}: {why}: no share counts {'it' if count == 1 else 'them'}."
 
 

@@ -253,7 +253,7 @@ def test_a_trial_behind_an_added_queue_is_valid_and_it_is_planned_read_back_and_
 def test_the_summary_and_the_page_have_the_sender_behind_the_added_queue(trial: Trial) -> None:
     run = trial.path.parents[1]
     assert {row["cca"] for row in csv.DictReader((run / "summary.csv").open())} == {"cubic_plain"}
-    assert "1 of 1 trials are valid" in (run / "report.html").read_text()
+    assert "1 of 1 trial is valid" in (run / "report.html").read_text()
 
 
 @pytest.mark.parametrize(("limit", "rule"), [("0", "greater than or equal to 1"), (str(2**31), "less than 2147483648")])

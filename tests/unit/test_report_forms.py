@@ -116,7 +116,7 @@ def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
 def test_the_headline_names_the_best_sender_first_and_how_the_others_missed() -> None:
     true, _ = headline(MIXED, CCAS, "latency_offset")
     assert "SEARCH 2.0 left slow start at the right moment in 3 of 4 trials (1 early)" in true
-    assert true.index("SEARCH") < true.index("CUBIC & HyStart_x in 0 of 1 trials (1 early; 1 more not judged)")
+    assert true.index("SEARCH") < true.index("CUBIC & HyStart_x in 0 of 1 trial (1 early; 1 more not judged)")
     nothing = summarise(judged(search=[None]), ["search"])
     assert headline(nothing, CCAS[:1], "latency_offset") == ("No valid trial left slow start: this run has no answer.",)
 

@@ -4,6 +4,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
+from lab.base.format import trials_text
 from lab.base.stats import CONFIDENCE
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.exits import contradicted
@@ -102,7 +103,7 @@ def _length(comparison: Comparison, plan: Looks, measure: str) -> str:
     """Return how many trials a link has, and why."""
     counts = ", ".join(map(str, plan.trials))
     if comparison.fixed:
-        return f"Each sender had {counts} trials on each link, whatever they gave (--fixed)."
+        return f"Each sender had {trials_text(plan.trials[-1])} on each link, whatever they gave (--fixed)."
     subjects = listed([labels(comparison)[name] for name in comparison.subjects])
     return (
         f"Looks after {counts} trials of each sender; a link had no further trials once {subjects} had separated from "

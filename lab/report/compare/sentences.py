@@ -86,7 +86,7 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> Se
 def _no_result(found: LinkResult) -> str:
     if not found.stored or found.stored.judged.trials["valid"].any():
         return "no result."
-    return f"no result: none of its {found.stored.judged.trials.height} trials is valid."
+    return f"no result: none of its {trials_text(found.stored.judged.trials.height)} is valid."
 
 
 def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:

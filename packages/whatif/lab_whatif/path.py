@@ -8,7 +8,7 @@ shortest ways, which is the base RTT. Half of it is put on each way.
 from dataclasses import dataclass
 
 import numpy as np
-from lab_formats.reading.packets import ACK
+from lab_formats.reading.packets import ACK, SYN
 from numpy.typing import NDArray
 
 from lab_whatif.arrivals import arrivals_of
@@ -79,7 +79,8 @@ class Path:
 def at_receiver(segments: Segments, ticks_per_s: int | None = None) -> Path | None:
     """Read a receiver's capture; None where its time stamps are no clock. Their rate is seen where it is not given."""
     rows = np.flatnonzero(segments.data & (segments.tsval >= 0))
-    back = np.flatnonzero(~segments.data & (segments.flags & (ACK | 2) > 0) & (segments.tsval >= 0))
+    back = np.flatnonzero(~segments.data & (segments.flags & (SYN | ACK) > 0) & (segments.tsval >= 0))
+    back = np.setdiff1d(back, np.flatnonzero(segments.flags & (SYN | ACK) == SYN)[:-1])  # lost, or their answers were
     own = seconds_of(segments.tsval[rows], segments.t_s[rows], ticks_per_s)
     if own is None or not len(back):
         return None

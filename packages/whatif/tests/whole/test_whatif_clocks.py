@@ -37,6 +37,14 @@ def test_a_step_of_the_way_up_is_stated_as_it_may_be_of_the_other_ends_clock(
     assert found.apart_ms == pytest.approx(by_ms, abs=1)
 
 
+def test_a_syn_that_was_sent_again_is_no_step_of_a_clock(tmp_path: Path) -> None:
+    """It said that the base RTT may be longer by a second: the first SYN, or its answer, was lost."""
+    frames = Download(Known()).client
+    again = [replace(frames[0], t_s=-1.0, tsval=0), *frames]
+    ways = [judged(written(tmp_path / "x.pcap", each, Known()), None, [])[1] for each in (again, frames)]
+    assert link_lines(ways[0], "receiver")[1:] == link_lines(ways[1], "receiver")[1:]
+
+
 def test_a_clock_that_is_coarse_at_one_of_two_interfaces_is_refused(tmp_path: Path) -> None:
     """As where data came by one and ACKs left by the other."""
     known = Known(size_bytes=4_000_000)
