@@ -160,6 +160,7 @@ OTHER_FILES = {
     b"\x1f\x8b": "packed by gzip twice: unpack it first",
     b"\x1f\x9d": "packed by compress: unpack it first",
     b"PK\3\4": "packed by zip, as a spreadsheet is: unpack it, or save it as CSV",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet, or another document of old Office: save it as CSV",
     **dict.fromkeys(
         (b"snoop\0\0\0", b"GMBU", b"RTSS", b"XCP\0", b"TRSNIFF", b"\x54\x52\x00\x64", b"iptrace ", b"\x7fver"),
         OTHER_CAPTURE,

@@ -57,6 +57,8 @@ def read(
     ways = ways_of(path, picked, at_client(texts[0]))
     (one,) = believed([(_test(path, ways, is_udp(picked), user), ways[0].totals)])
     notes = [*one.notes, UDP_MEANS if one.udp else GOODPUT, *written([one])]
+    if picked.is_cut:
+        notes.append(f"The last line is cut, and left out: {short(picked.other[-1])}.")
     if ramp == "cut" and not one.udp:
         (one,), cut = cut_ramps([one])
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")

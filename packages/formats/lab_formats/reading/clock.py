@@ -18,7 +18,10 @@ UNITS = CLOCKS
 LARGEST = 4e18  # nanoseconds of an epoch fit, and a difference of two fits 64 bits
 EARLIEST_S, LATEST_S = 1e8, 1e10  # of an epoch: 1973 and 2286
 HOUR_S = 3600.0
-SET_BACK = "the clock was set back by an hour, as summer time ends: give its times in UTC or with their offset"
+SET_BACK = {  # by so much: rows are not sorted then
+    HOUR_S: "the clock was set back by an hour, as summer time ends: give its times in UTC or with their offset",
+    12 * HOUR_S: "a clock that counts to 12 passed it: give its times with AM and PM, as [%I:%M:%S %p], or to 24",
+}
 HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
 Seconds = NDArray[np.float64]
 SECONDS = r"([0-5]\d(?:[.,]\d+)?)"
@@ -83,11 +86,10 @@ def ordered(
     back = np.flatnonzero(steps < 0)
     if len(back):
         row, typical_s = int(back[0]) + 1, float(np.median(np.abs(steps)))
-        by_an_hour = np.abs(steps[back] + HOUR_S - typical_s) <= typical_s / 2
-        set_back = typical_s < HOUR_S / 4 and by_an_hour.any()
+        by = [by_s for by_s in SET_BACK if np.abs(steps[back] + by_s - typical_s).min() <= typical_s / 2]
+        set_back = SET_BACK[by[0]] if by and typical_s < HOUR_S / 4 else ""
         if set_back or not sort:
-            remedy = SET_BACK if set_back else "--format columns --set sort=yes sorts the rows"
-            rule = f"no earlier than in the line before: {remedy}"
+            rule = f"no earlier than in the line before: {set_back or '--format columns --set sort=yes sorts the rows'}"
             raise table.error(table.row_of(row), name, table.text(name)[row], rule)
         frame = frame.sort("t_s", maintain_order=True)
         notes.append(f"{len(back)} rows stood after later ones: sorted by time.")

@@ -64,6 +64,7 @@ class Text:
     rows: list[Row] = field(default_factory=list)
     local: dict[str, str] = field(default_factory=dict)  # the line of each stream's connection
     other: list[str] = field(default_factory=list)  # other lines, headings among them
+    is_cut: bool = False  # the last of them states no whole rate
 
     def says(self, *words: str) -> bool:
         """Return whether one of its other lines has one of some words."""
@@ -87,6 +88,7 @@ def texts_of(path: Path, lines: list[str]) -> list[Text]:
             text.local[local["id"]] = line
         else:
             text.other.append(line)
+            text.is_cut = _is_of_rate(line)
         if listening := LISTENS.search(line):
             text.listens = listens = listening["port"]
     return [text for text in found if text.rows]
@@ -96,7 +98,7 @@ def _row(path: Path, number: int, line: str, last: bool) -> Row | None:
     """Take a line apart; None where it states no rate."""
     match = ROW.search(line)
     if not match:
-        if last or not ANY.search(line) or NO_RATE.search(line):
+        if last or not _is_of_rate(line):
             return None
         raise line_error(path, number, "text", line, "a line that iperf writes about one test")
     more, unit = match["more"].rstrip(), match["unit"]
@@ -118,6 +120,10 @@ def _row(path: Path, number: int, line: str, last: bool) -> Row | None:
         bool(lost),
         (re.findall(WORDS, more) or [""])[-1],
     )
+
+
+def _is_of_rate(line: str) -> bool:
+    return bool(ANY.search(line)) and not NO_RATE.search(line)
 
 
 def _finer(rate_mbps: float, step_mbps: float, size_mbit: float, length_s: float) -> float:

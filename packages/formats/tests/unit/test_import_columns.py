@@ -120,13 +120,21 @@ def test_rows_out_of_order_are_sorted_only_where_that_is_requested(tmp_path: Pat
 
 
 @pytest.mark.parametrize("sort", [False, True])
-def test_a_clock_that_summer_time_sets_back_is_neither_read_nor_sorted(tmp_path: Path, sort: bool) -> None:
-    """Sorted, the second hour would lie within the first."""
-    text = "t,rtt\n" + "".join(f"2025-10-26 02:{minute}:00,10\n" for minute in ("58", "59", "00", "01"))
-    with pytest.raises(
-        UserError, match=r"line 4: t=2025-10-26 02:00:00: must be .*: the clock was set back by an hour"
-    ):
-        read(tmp_path, text, columns="t_s=t [date],rtt_ms=rtt", sort=sort)
+@pytest.mark.parametrize(
+    ("times", "unit", "why"),
+    [
+        (("02:58", "02:59", "02:00", "02:01"), "date", "the clock was set back by an hour"),
+        (("12:58", "12:59", "01:00", "01:01"), "hh:mm:ss", "a clock that counts to 12 passed it"),
+    ],
+)
+def test_a_clock_that_summer_time_or_noon_sets_back_is_neither_read_nor_sorted(
+    tmp_path: Path, times: tuple[str, ...], unit: str, why: str, sort: bool
+) -> None:
+    """Sorted, the second hour would lie within the first, or in front of it."""
+    day = "2025-10-26 " if unit == "date" else ""
+    text = "t,rtt\n" + "".join(f"{day}{time}:00,10\n" for time in times)
+    with pytest.raises(UserError, match=rf"line 4: t={day}{times[2]}:00: must be .*: {why}"):
+        read(tmp_path, text, columns=f"t_s=t [{unit}],rtt_ms=rtt", sort=sort)
 
 
 def test_rows_of_one_time_are_spread_only_where_that_is_requested(tmp_path: Path) -> None:

@@ -255,6 +255,7 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
     [
         ("t_s,rtt_ms\n0,1\n".encode("utf-16-le"), "UTF-16 without its mark: save it as UTF-8"),
         ("t_s,rtt_ms\n0,1\n".encode("utf-16-be"), "UTF-16 without its mark"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet, or another document of old Office: save it as CSV"),
         (b"7z\xbc\xaf\x27\x1c\0\4", "packed by 7-Zip: unpack it first"),
         (gzip.compress(gzip.compress(b"1\n" * 9, mtime=0), mtime=0), "packed by gzip twice: unpack it first"),
         (

@@ -228,6 +228,12 @@ def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
     assert columns(file) == expected
 
 
+def test_a_last_line_that_is_cut_is_left_out_with_a_note(tmp_path: Path) -> None:
+    file = put(tmp_path / "iperf.txt", IPERF3 + row(0, "11 Mbits") + row(1, "7 Mbits").partition("bits")[0])
+    assert columns(file) == {"rate_up_mbps": [11.0]}
+    assert "The last line is cut, and left out: [" in " ".join(importers.read(file).notes)
+
+
 @pytest.mark.parametrize("end", ["2.5", "4.5"])
 def test_the_interval_in_which_iperf2_waits_is_left_out_be_it_shorter_or_longer(tmp_path: Path, end: str) -> None:
     file = tmp_path / "iperf.txt"
