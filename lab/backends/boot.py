@@ -33,6 +33,7 @@ ROOM = "guest"  # below a trial's folder: all that the guest may write
 ANSWER = "answer.json"  # of a call
 MOST_ANSWER_BYTES = 512 << 20
 NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
+SILENT = "it printed nothing: env, bwrap, prlimit and setpriv of PATH must be the system's"
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 PER_PACKET_S = 2e-4  # the same per packet that the link can carry, where that is more: above 240 Mb/s
 PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
@@ -273,5 +274,5 @@ def _no_result(done: "subprocess.CompletedProcess[str]") -> str:
         return f"virtual kernel: ptrace: {ptrace.ADVICE}"
     printed = done.stdout.splitlines()
     errors = [line for line in printed if "panic" in line.lower() or "error" in line.lower()]
-    last = (errors or printed or ["the console is empty"])[-1]
+    last = (errors or printed or [SILENT])[-1]
     return f"virtual kernel: exit status {done.returncode}: {last.strip()[:300]}"

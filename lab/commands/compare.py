@@ -13,7 +13,6 @@ from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.choice import names
 from lab.base.errors import COMMAND_LINE, UserError, field_error, going_on
-from lab.base.format import trials_text
 from lab.base.workers import one_pool
 from lab.commands.grid import require_known_parameters
 from lab.commands.lines import say, show_path
@@ -220,7 +219,7 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
     others = len(comparison.senders) - 1
     count = len(comparison.subjects) * (others - (len(comparison.subjects) - 1) / 2) * len(comparison.links)
     left = sum(map(len, state.undecided.values()))
-    line = f"after {trials_text(state.trials)} of each sender: {count - left:.0f} of {count:.0f} pairs need no more trials"
+    line = f"after {state.trials} trials of each sender: {count - left:.0f} of {count:.0f} pairs need no more trials"
     still = [name for name, undecided in state.undecided.items() if undecided]
     if not still:
         return line

@@ -2,6 +2,7 @@
 """Names of a command line, refused before a command loads what it needs: that takes a second, this no time."""
 
 from collections.abc import Iterable
+from glob import escape, glob
 from os.path import isfile
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def require_run(run: Path | str, option: str = "") -> Path:
         if found := _run_at(named):
             return found
     rule = f"a run's folder, or a scenario with a run in {paths.results()}"
+    if there := sorted(glob(f"{escape(str(paths.results() / run))}/[0-9]*/run.json")):  # noqa: PTH207 - Path's form raises
+        rule = f"a run's folder, such as {Path(there[-1]).parent}: no link 'latest' leads to one"
     raise UserError(f"{option}{str(run)[:200]}: must be {rule}")
 
 

@@ -28,6 +28,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
 
 LOCK = ".lock"
+LATEST = "latest"
 CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may still write into its draft
 
 
@@ -66,6 +67,7 @@ def _requested(experiment: Experiment) -> Requested:
 
 def new_folder(scenario: Path) -> Path:
     """Create the folder of a run, with one for its trials."""
+    _require_link(scenario)
     path = dated_folder(scenario)
     (path / "trials").mkdir()
     return path
@@ -124,7 +126,14 @@ def locked(folder: Path) -> Iterator[None]:
     with held(folder / LOCK, wait=False) as free:
         if not free:
             raise UserError(f"{folder}: is being run by another command: wait for it, or run without --resume")
+        _require_link(folder.parent)
         yield
+
+
+def _require_link(scenario: Path) -> None:
+    """Refuse a folder in place of the link to the latest run, as a copy of results may have it."""
+    if (latest := scenario / LATEST).is_dir() and not latest.is_symlink():
+        raise UserError(f"{latest}: must be a link to a run, no folder: rename or remove it")
 
 
 def close(folder: Path, wall_s: float, complete: bool) -> None:
@@ -140,7 +149,7 @@ def close(folder: Path, wall_s: float, complete: bool) -> None:
     _write(folder, {**meta, "complete": True})
     link = folder.parent / f".latest-{os.getpid()}"
     link.symlink_to(folder.name)
-    link.replace(folder.parent / "latest")
+    link.replace(folder.parent / LATEST)
 
 
 def set_attempted(folder: Path, trials: int) -> None:

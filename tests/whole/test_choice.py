@@ -130,6 +130,9 @@ def test_a_run_is_named_by_its_folder_by_that_above_it_or_by_its_scenario(
     for wrong in ("mars", tmp_path, "x" * 5000, strangers):
         with pytest.raises(UserError, match=f"^--run={str(wrong)[:200]}: must be a run's folder, or a scenario with a"):
             require_run(wrong, "--run=")
+    (run.parent / "latest").unlink()  # as a zip file loses it
+    with pytest.raises(UserError, match=f"geo: must be a run's folder, such as {run}: no link 'latest' leads to one"):
+        require_run("geo")
 
 
 @pytest.mark.parametrize(

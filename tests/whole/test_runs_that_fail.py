@@ -175,6 +175,17 @@ def test_a_run_of_another_command_is_refused(site: Site, results: Path) -> None:
     assert results.exists()
 
 
+def test_a_copied_folder_in_place_of_the_link_to_the_latest_run_is_refused_before_any_trial(
+    site: Site, results: Path
+) -> None:
+    """As `cp -rL` or a zip file has it: the run could not be closed, and the old one was shown as the latest."""
+    latest = results / small().name / "latest"
+    latest.mkdir(parents=True)
+    executed, watched = run(small(), site)
+    assert str(executed.refusals[0]) == f"{latest}: must be a link to a run, no folder: rename or remove it"
+    assert (executed.runs, watched.begun, list(latest.parent.iterdir())) == ([], [], [latest])
+
+
 @pytest.mark.usefixtures("results")
 def test_closing_a_run_clears_its_drafts_and_only_a_complete_one_is_the_latest(site: Site) -> None:
     folder = run_folder.create(small(), site)
