@@ -27,6 +27,7 @@ MOST_BEHIND = 0.1  # of the segments: fewer are out of order, as with several qu
 MOST_MISSING = 0.001  # of the bytes, without a word
 MOST_AGAIN = 0.01  # of the payload, without a word
 Talk = Flow | frozenset[bytes]
+SILENT_S = 10.0
 MOST_BINS = 10_000_000  # 11 days in the usual steps
 
 
@@ -66,8 +67,10 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
         words = "where the capture was taken they passed twice, and the rate counts both"
         notes.append(f"{again:.1%} of the bytes of the largest way were sent again: {words}.")
     notes += merged(mine)
-    if samples:
-        notes += coarse(of_interfaces_s(packets), "capture")
+    clock_s = of_interfaces_s(packets)
+    if clock_s * 1e3 > 1.01 * step_ms and 2 * len({packet.t_s for packet in packets}) < len(packets):
+        raise field_error(path, "step_ms", step_ms, f"at least {clock_s * 1e3:.4g}, a step of the capture's clock")
+    notes += [*(coarse(clock_s, "capture") if samples else ()), *_silent(mine)]
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
     if way := _not_captured(mine, side):
         notes.append(f"No packet of the way {way} was captured, though TCP answers: its rate is not known.")
@@ -125,6 +128,17 @@ def _not_captured(packets: list[Packet], side: bytes) -> str:
     down = {packet.target == side for packet in packets}
     is_answer = any(packet.ack is not None for packet in packets)  # a SYN alone may have had none
     return ("up" if down == {True} else "down") if len(down) == 1 and is_answer else ""
+
+
+def _silent(packets: list[Packet]) -> list[str]:
+    """Return a note on the longest time without a packet, which may be none at all."""
+    time_s = np.array([packet.t_s for packet in packets])
+    gaps_s = np.diff(time_s)
+    if not (gaps_s > SILENT_S).any():
+        return []
+    longest = int(gaps_s.argmax())
+    since = f"from {time_s[longest] - time_s[0]:.1f} s on for {gaps_s[longest]:.0f} s"
+    return [f"No packet was captured {since}: the rates are 0 there, wrongly if the clock was set forward."]
 
 
 def _largest_share(packets: list[Packet]) -> float:

@@ -13,6 +13,7 @@ from lab_formats.reading.missing import stated_mss
 
 from lab.base.errors import UserError
 from lab.traces import importers
+from tests.brief import error_of
 
 ENCRYPTED, ARP = 0x88E5, 0x0806  # MACsec
 OUTER = struct.pack(">BBHHHBBH", 0x45, 0, 0, 1, 0, 64, 47, 0) + b"\x0a\0\0\1\x0a\0\0\2"
@@ -112,6 +113,20 @@ def test_the_clock_of_one_of_two_interfaces_is_coarse(tmp_path: Path) -> None:
     file = tmp_path / "made.pcapng"
     file.write_bytes(b"".join(ends))
     assert "The capture's clock has steps of 10 ms: each round trip is known to one of them." in notes(file)
+
+
+def test_a_clock_of_whole_seconds_has_no_rate_of_shorter_steps(tmp_path: Path) -> None:
+    """Every tenth step had the packets of ten, so that the rate was ten times too large, and 0 between."""
+    later = [(t_s + second, packet) for second in range(3) for t_s, packet in download()]
+    file = pcapng(tmp_path / "made.pcapng", later, [(1, 0)])
+    assert "step_ms=100.0: must be at least 1000, a step of the capture's clock" in error_of(importers.read, file)
+    assert max(importers.read(file, step_ms=1000).frame["rate_down_mbps"]) < 1
+
+
+def test_a_long_time_without_a_packet_is_said_as_a_clock_may_have_been_set(tmp_path: Path) -> None:
+    later = [(t_s + 3600 * (place > 60), packet) for place, (t_s, packet) in enumerate(download())]
+    found = " ".join(notes(pcap(tmp_path / "made.pcap", later)))
+    assert "s on for 3600 s: the rates are 0 there, wrongly if the clock was set forward." in found
 
 
 def at_an_access_point(number: int, answers_s: float) -> list[Timed]:
