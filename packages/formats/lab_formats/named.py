@@ -3,6 +3,7 @@
 
 import inspect
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -75,6 +76,8 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
     pair = format == PAIR and len(files) == 2
     if out is not None and len(files) > 1 and not pair:
         raise field_error("import", "--out", out, "given for one recording at a time")
+    if out is not None and _is_one_of(files, out):
+        raise field_error("import", "--out", out, "another file than the recording, which it would replace")
     faults = []
     for file in files[1:] if pair else files:
         try:
@@ -90,6 +93,12 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
             yield f"  stored in {out}"
     if faults:
         raise Faults(faults)
+
+
+def _is_one_of(files: list[Path], out: Path) -> bool:
+    with suppress(OSError):  # one of them is not there
+        return any(out.samefile(file) for file in files)
+    return False
 
 
 def _with_notes(found: Recording, file: Path) -> Recording:

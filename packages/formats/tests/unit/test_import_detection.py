@@ -250,6 +250,15 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
         list(run([file, file], None, tmp_path / "out.parquet", []))
 
 
+def test_a_recording_is_not_stored_in_place_of_its_own_file(tmp_path: Path) -> None:
+    """It is the only copy of what was measured."""
+    file = written(tmp_path, "12\n11\n")
+    before = file.read_bytes()
+    with pytest.raises(UserError, match=r"--out=.*: must be another file than the recording, which it would replace"):
+        list(run([file], "leocc", file, []))
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
