@@ -174,10 +174,11 @@ def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]
     assumed = [one for one in specs if not one.stated and before.text(one.name).equals(table.text(one.name))]
     if not assumed:
         return []
-    doubts = [of_unit(table.text(one.name), one.unit) for one in assumed]
+    doubts = [of_unit(table.text(one.name), one.unit, one.becomes == "duration_s") for one in assumed]
     words = ", ".join(f"{one.name} in {one.unit}{doubt}" for one, doubt in zip(assumed, doubts, strict=True))
     shown = next((one for one, doubt in zip(assumed, doubts, strict=True) if doubt), assumed[-1])
-    other = next(unit for unit in UNITS[shown.becomes] if unit != shown.unit)
+    perhaps = next(filter(None, doubts), "").rpartition("[")[2].rstrip("])")
+    other = perhaps or next(unit for unit in UNITS[shown.becomes] if unit != shown.unit)
     return [f"Assumed, for no unit is stated: {words}. Another is stated as {shown.becomes}={shown.name} [{other}]."]
 
 

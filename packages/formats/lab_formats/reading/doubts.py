@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import polars as pl
 
-from lab.base.stats import largest, smallest
+from lab.base.stats import largest, median, smallest
 from lab.traces.columns import RATES
 from lab_formats.reading.table import Table
 
@@ -25,15 +25,17 @@ PARTY = re.compile(
 SEQUENCE = re.compile(r"(?i)(icmp[_ ]?|probe[_ ]?|ping[_ ]?)?seq(uence)?[_ ]?(no|nr|num|number|id)?")
 MOST_SHOWN = 3
 MARKS = ("999", "9999", "99999", "999999", "65535", "1000000")  # of a lost probe, in programs that write no other
-# Units that numbers rather have than the assumed one, if all lie between two bounds. A spreadsheet counts days.
+# Units that numbers rather have than the assumed one, if their median without zeros, or all of them, lie between two
+# bounds: a few stalls do not make a unit another one, but a share is never above 1. A spreadsheet counts days.
 UNIT_DOUBTS = {
     "s": ("ms", 0, 1),
     "us": ("ms", 5e3, inf),
     "share": ("%", 0, 1),
-    "kbit/s": ("Mbit/s", 5e3, inf),
+    "kbit/s": ("Mbit/s", 2e3, inf),
     "day": ("s", 25_569, 73_050),
 }
-LONG_STEP = 100  # between rows: as seconds, longer than recorders wait
+OF_ALL = ("share", "day")
+LONG_STEP = 100  # between rows, or how long one lasts: as seconds, longer than recorders wait
 OF_THOUSANDS = r"^[1-9]\d{0,2}\.\d{3}$"
 
 
@@ -102,13 +104,20 @@ def _different(text: pl.Series) -> list[str]:
     return text.filter(text != "").unique(maintain_order=True).to_list()
 
 
-def of_unit(text: pl.Series, unit: str) -> str:
-    """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may."""
+def of_unit(text: pl.Series, unit: str, lasts: bool = False) -> str:
+    """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may.
+
+    lasts: the numbers are how long rows last.
+    """
     numbers = text.cast(pl.Float64, strict=False)
-    if unit == "s" and (step := numbers.diff().quantile(0.5) or 0.0) >= LONG_STEP:
+    if unit == "s" and (step := median(numbers if lasts else numbers.diff()) or 0.0) >= LONG_STEP:
         return f" (a step of {step:g}: perhaps [ms])"
-    least, most = smallest(numbers), largest(numbers)
-    if least is None or not most:  # none, or zeros alone
+    least, most, middle = smallest(numbers), largest(numbers), median(numbers.filter(numbers != 0))
+    if least is None or most is None or middle is None:  # none, or zeros alone
         return ""
-    others = (other for other, (of, low, high) in UNIT_DOUBTS.items() if unit == of and low <= least and most <= high)
+    others = (
+        other
+        for other, (of, low, high) in UNIT_DOUBTS.items()
+        if unit == of and (low <= least and most <= high if other in OF_ALL else low <= middle <= high)
+    )
     return "".join(f" (from {least:g} to {most:g}: perhaps [{other}])" for other in others)

@@ -83,20 +83,29 @@ def test_a_unit_that_is_assumed_is_stated(tmp_path: Path) -> None:
     ("becomes", "values", "doubt"),
     [
         ("rtt_ms", (0.04, 0.05), "x in ms (from 0.04 to 0.05: perhaps [s])"),
+        ("rtt_ms", (0.04, 0.05, 1.4), "x in ms (from 0.04 to 1.4: perhaps [s])"),
         ("rtt_ms", (40_000, 50_000), "x in ms (from 40000 to 50000: perhaps [us])"),
         ("rtt_ms", (0.9, 40), "x in ms."),
         ("loss_pct", (0, 0.02), "x in % (from 0 to 0.02: perhaps [share])"),
         ("loss_pct", (0, 0), "x in %."),
-        ("rate_down_mbps", (20_000, 30_000), "x in Mbit/s (from 20000 to 30000: perhaps [kbit/s])"),
+        (
+            "rate_down_mbps",
+            (20_000, 30_000),
+            "x in Mbit/s (from 20000 to 30000: perhaps [kbit/s]). Another is stated as rate_down_mbps=x [kbit/s].",
+        ),
+        ("rate_down_mbps", (0, 3000, 0, 4000), "x in Mbit/s (from 0 to 4000: perhaps [kbit/s])"),
+        ("rate_down_mbps", (0, 950, 0, 2500), "x in Mbit/s."),
+        ("duration_s", (1000, 1000), "x in s (a step of 1000: perhaps [ms])"),
+        ("duration_s", (4, 4), "x in s."),
         ("t_s", (0, 1000), "x in s (a step of 1000: perhaps [ms])"),
         ("t_s", (0, 60), "x in s."),
         ("t_s", (45_000.5, 45_000.6), "x in s (from 45000.5 to 45000.6: perhaps [day])"),
     ],
 )
 def test_numbers_that_rather_have_another_unit_than_the_assumed_one_are_a_doubt(
-    tmp_path: Path, becomes: str, values: tuple[float, float], doubt: str
+    tmp_path: Path, becomes: str, values: tuple[float, ...], doubt: str
 ) -> None:
-    clock = "" if becomes == "t_s" else "t_s=time_s,"
+    clock = "" if becomes in ("t_s", "duration_s") else "t_s=time_s,"
     rows = "".join(f"{number},{value}\n" for number, value in enumerate(values))
     columns = f"{clock}{becomes}=x" + ("" if clock else ",rtt_ms=time_s [ms]")
     found = read(tmp_path, f"time_s,x\n{rows}", columns=columns)
