@@ -58,7 +58,8 @@ def check_place(file: Path, manifest: Manifest) -> None:
             found = next((each for each in manifest.folders if each.startswith(f"{kind}-")), "none")
             rule = f"{folder}, of this checkout ({commit() or 'unknown'}): the bundle is of {manifest.version}: "
             raise field_error(file, kind, found, f"{rule}check out that commit, or get the bundle of this one")
-    allowed = {*_needed(), *program_folders(), *_recordings()}
+    recordings = {path.rpartition("/")[0] for path in recorded_digests()}
+    allowed = {*_needed(), *program_folders(), *recordings}
     for folder in manifest.folders:
         if folder not in allowed or manifest.folders.count(folder) > 1:
             raise field_error(file, "folders", folder, "one of this checkout's, once")
@@ -67,10 +68,6 @@ def check_place(file: Path, manifest: Manifest) -> None:
 
 def _needed() -> list[str]:
     return [*(folder.name for folder in build.pinned()), *(f"{name}-{image.digest(name)}" for name in IMAGES)]
-
-
-def _recordings() -> list[str]:
-    return [path.rpartition("/")[0] for path in recorded_digests()]
 
 
 def _require_space(file: Path, manifest: Manifest) -> None:

@@ -143,13 +143,10 @@ class Work:
         if isinstance(content, dict) and "extends" in content:
             raise field_error(name, "extends", content["extends"], "left out: state every field")
         profile = parse(Profile, content, Path(name))
-        if profile.rtt_ms is not None or any(_recorded(way) for way in (profile.down, profile.up)):
+        values = [*vars(profile.down).values(), *vars(profile.up).values()]
+        if profile.rtt_ms is not None or any(isinstance(value, Series) for value in values):
             raise field_error(name, "series", "", "left out: a link of numbers and models")
         return profile
-
-
-def _recorded(way: object) -> bool:
-    return any(isinstance(value, Series) for value in vars(way).values())
 
 
 def _experiment(cca: Cca, profile: Profile, seed: int, download: Download) -> Experiment:

@@ -34,9 +34,13 @@ def read(path: Path) -> Recording:
     trips = list(found[0].at("round_trips").items())
     if not trips:
         raise found[0].at("round_trips").refuse("a list with round trips")
-    sent_ns = [_sent_ns(trip) for trip in trips]
+    # by the clock that cannot step
+    sent_ns = [trip.at("timestamps", "client", "send", "monotonic").whole(0, LATEST_NS) for trip in trips]
     lost = [_lost(trip) for trip in trips]
-    rtt = [None if gone else _rtt_ms(trip) for trip, gone in zip(trips, lost, strict=True)]
+    rtt = [
+        None if gone else trip.at("delay", "rtt").number(0, SLOWEST_MS * 1e6) / 1e6
+        for trip, gone in zip(trips, lost, strict=True)
+    ]
     order = np.argsort(np.array(sent_ns), kind="stable")
     t_s = shifted(np.array([sent_ns[i] - min(sent_ns) for i in order]) / 1e9, str(path))
     columns = {"t_s": t_s, "rtt_ms": [rtt[i] for i in order], "lost": [lost[i] for i in order]}
@@ -45,21 +49,12 @@ def read(path: Path) -> Recording:
     return Recording(frame, "series", None, "irtt", path.name, notes)
 
 
-def _sent_ns(trip: Node) -> int:
-    """Return when a probe left, by the clock that cannot step."""
-    return trip.at("timestamps", "client", "send", "monotonic").whole(0, LATEST_NS)
-
-
 def _lost(trip: Node) -> bool:
     state = trip.at("lost")
     word = str(state.value).lower() if isinstance(state.value, (bool, str)) else ""
     if word not in STATES:
         raise state.refuse("false, true, true_up or true_down")
     return STATES[word]
-
-
-def _rtt_ms(trip: Node) -> float:
-    return trip.at("delay", "rtt").number(0, SLOWEST_MS * 1e6) / 1e6
 
 
 IMPORTERS = (Importer("irtt", "JSON of irtt", "RTT, lost", fits, read),)

@@ -161,15 +161,12 @@ def _is_odd(rows: list[Row]) -> bool:
     return len(rows) > 1 and abs(rows[-1].end_s - rows[-1].start_s - usual_s) > USUAL * usual_s
 
 
-def _is_short(rows: list[Row], least_s: float) -> bool:
-    return len(rows) > 1 and rows[-1].end_s - rows[-1].start_s < least_s
-
-
 def _without_hair(rows: list[Row]) -> tuple[list[Row], tuple[str, ...]]:
     """Leave out a last interval of nearly no length."""
-    if not rows or not _is_short(rows, HAIR * (rows[0].end_s - rows[0].start_s)):
+    lengths_s = [row.end_s - row.start_s for row in rows]
+    if len(rows) < 2 or lengths_s[-1] >= HAIR * lengths_s[0]:
         return rows, ()
-    return rows[:-1], (f"The last interval, of {rows[-1].end_s - rows[-1].start_s:.2f} s, is left out.",)
+    return rows[:-1], (f"The last interval, of {lengths_s[-1]:.2f} s, is left out.",)
 
 
 def _check_order(path: Path, rows: list[Row]) -> None:

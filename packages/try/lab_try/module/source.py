@@ -15,6 +15,7 @@ from lab.base.plain_file import read_plain
 
 MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4
 KBUILDS = ("Kbuild", "Makefile")
+ONLY = b"\nobj-m := $(filter %s.o,$(obj-m))\n"
 OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules\.order|Module\.symvers)$")
 PLAIN_NAME = re.compile(r"[\w+-][\w+.-]{0,49}(?<!\.mod)\.c")
 MODULES = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*((?:[^\n\\]|\\\n)*)", re.MULTILINE)
@@ -90,13 +91,9 @@ def read_sources(path: Path) -> list[OwnSource]:
     if len(modules) < 2:
         return [whole]
     return [  # each is built alone, if the file's conditions let make build it: the others are sources of their own
-        replace(whole, name=_plain(each), module=each, files={**whole.files, file: kbuild + _only(each)})
+        replace(whole, name=_plain(each), module=each, files={**whole.files, file: kbuild + ONLY % each.encode()})
         for each in modules
     ]
-
-
-def _only(module: str) -> bytes:
-    return f"\nobj-m := $(filter {module}.o,$(obj-m))\n".encode()
 
 
 def _plain(name: str) -> str:
