@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from lab.base.paths import LAB, REPO
 from lab.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf, throughput_delay
@@ -140,8 +139,14 @@ def test_an_exit_is_late_from_a_loss_or_mark_on(
         {"loss_s": [loss_s], "mark_s": [mark_s]}, schema={"loss_s": pl.Float64, "mark_s": pl.Float64}
     )
     (axis,) = exit_times.figure(pl.DataFrame([row]).hstack(signals), [SEARCH], 10.0).axes
-    zones = [child for child in axis.get_children() if isinstance(child, Rectangle) and child.get_height() == 1.0]
-    assert [zone.get_x() for zone in zones][:3] == [0.0, 2.0, late_from_s]
+    zones = [
+        each.get_paths()[0].get_extents()
+        for each in axis.collections
+        if each.get_label() in exit_times.MEANINGS.values()
+    ]
+    assert [zone.x0 for zone in zones] == [0.0, 2.0, late_from_s]
+    assert [zone.x1 for zone in zones] == [2.0, late_from_s, 10.0]
+    assert {(zone.y0, zone.y1) for zone in zones} == {(-0.5, 0.5)}
 
 
 def test_figures_and_browser_show_a_download_to_its_end_whatever_it_waited_for_before_its_first_data() -> None:
