@@ -83,7 +83,7 @@ def _zones(axis: Axes, trials: pl.DataFrame, until_s: float) -> None:
     rows = np.arange(trials.height)
     ends = np.append(rows, trials.height) - 0.5
     for zone, *zone_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):
-        look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": HATCH_INK, "linewidth": 0}
+        look: Look = {"facecolor": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": HATCH_INK, "linewidth": 0}
         begin_s, end_s = (np.append(each, each[-1:]) for each in zone_s)
         axis.fill_betweenx(ends[: len(begin_s)], begin_s, end_s, step="post", label=MEANINGS[zone], **look)
     for edge_s in (capacity_s, signal_s):
