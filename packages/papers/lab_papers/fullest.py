@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from lab.base.errors import UserError
+from lab.base.format import trials_text
 from lab.base.named_files import scenario_files
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario
@@ -119,7 +120,7 @@ def why_invalid(trials: Sequence[Trial]) -> str | None:
         if not check["ok"]:
             failed.setdefault(check["name"], []).append(check)
     worst = max(failed.values(), key=len, default=[])
-    return f"none of its {len(trials)} trials is valid{_words(worst)}"
+    return f"none of its {trials_text(len(trials))} is valid{_words(worst)}"
 
 
 def _words(failed: Sequence[Check]) -> str:
@@ -129,4 +130,4 @@ def _words(failed: Sequence[Check]) -> str:
     found = sorted({f"{check['got']:.3g}" for check in failed if check["got"] is not None}, key=float)
     measured = " to ".join(dict.fromkeys((found[0], found[-1]))) if found else "not measured"
     rule = f"must be {first['asked']}" + (f" \N{PLUS-MINUS SIGN} {first['tolerance']:g}" if first["tolerance"] else "")
-    return f": {first['name']}, in {len(failed)} trials: {measured} {first['unit']}, {rule}"
+    return f": {first['name']}, in {trials_text(len(failed))}: {measured} {first['unit']}, {rule}"

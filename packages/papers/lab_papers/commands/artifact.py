@@ -69,7 +69,8 @@ def write(bundle: Path | None, folder: Path) -> Iterator[str]:
         yield f"{file.stat().st_size / 1e6:9.1f} MB  {file}"
     unmeasured = [line.claim.name for line in lines if line.cost.compute_min is None]
     if unmeasured:
-        yield f"not measured: {', '.join(unmeasured)}: their runs are not stored whole: make reproduce"
+        which = ", ".join(unmeasured) if len(unmeasured) < len(lines) else f"all {len(lines)} claims"
+        yield f"not measured: {which}: their runs are not stored whole: make reproduce"
     if not (folder / "search-lab.bundle").exists():
         yield "no bundle: lab bundle make FILE --with recordings,wheels, then make artifact BUNDLE=FILE"
     yield from faults

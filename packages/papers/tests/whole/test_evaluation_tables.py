@@ -184,7 +184,7 @@ def test_a_run_counts_for_nothing_because_of_the_check_that_most_trials_failed(t
     assert why_invalid(stored.run.trials) is None
     run = Run(store_run(tmp_path, 1, senders=("search", "bbr")))
     only = [trial for trial in run.trials if trial.cca == "bbr"]
-    assert why_invalid(only) == "none of its 1 trials is valid: capture drops, in 1 trials: 7 packets, must be 0"
+    assert why_invalid(only) == "none of its 1 trial is valid: capture drops, in 1 trial: 7 packets, must be 0"
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ def test_the_page_shows_recorded_downloads_beside_emulated_ones(
     monkeypatch.setattr("lab_papers.index.recorded.fetched", lambda: [str(log)])
     page = write_index(results, None, tmp_path).read_text()
     assert "Recorded downloads (lines) and 1 emulated ones of cubic_plain" in page
-    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert "Share of time inside the band of 1 trial of cubic_plain (geo-recorded, " in page
     assert (results / "recorded_downloads.pdf").exists()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from lab.base.format import trials_text
 from lab_papers.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, QUANTITIES, inside, left_out, rms_s
 from lab_papers.evaluation.recorded.comparison import Comparison
 from lab_papers.evaluation.recorded.download import Download
@@ -67,7 +68,7 @@ def _inside(both: Comparison) -> Sheet:
         rows.append((f"{EMULATED}, left out, mean", *_means(alike), ""))
         rows.append((f"{EMULATED}, left out, {len(whole)} at a time", *_means_of_some(alike, len(whole)), ""))
     note = (
-        f"Share of time inside the band of {len(both.trials)} trials of {both.sender} ({both.run}), their "
+        f"Share of time inside the band of {trials_text(len(both.trials))} of {both.sender} ({both.run}), their "
         f"{LOW_PCT}th to {HIGH_PCT}th percentile, from the first ACK on: until the recorded sender left slow start, "
         "and as long as both last. Left out: each trial against the band of the others, which is what a download "
         f"like the trials has; of a band of endless trials it would be {HIGH_PCT - LOW_PCT} %. At a time: the "
@@ -129,7 +130,7 @@ def _drops(both: Comparison) -> Sheet:
         summed = [_quantile(pl.Series(column, dtype=pl.Float64), share) for column in zip(*cells, strict=True)]
         rows.append((f"{EMULATED}, {name}", *_format_all(summed, DROP_FORMS)))
     whole = sum(each.loss_s is None for each in both.trials)
-    note = f"{DROP_NOTE} {whole} of {len(both.trials)} trials noticed no loss before they ended."
+    note = f"{DROP_NOTE} {whole} of {trials_text(len(both.trials))} noticed no loss before they ended."
     return Sheet("First loss", (*header, "dropped (%)", "of segments"), rows, note)
 
 
