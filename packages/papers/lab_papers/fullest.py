@@ -5,6 +5,7 @@ A run that is smaller, or that the command line gave another duration or seed, d
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -44,7 +45,16 @@ def fullest_runs(results: Path, names: Iterable[str] | None = None) -> tuple[dic
             faults.append(str(error))
         else:
             found[file.parent] = run
-    return found, faults
+    return found, [*faults, *_without_latest(results, scenario_files() if wanted is None else wanted)]
+
+
+def _without_latest(results: Path, names: Iterable[str]) -> Iterator[str]:
+    """Yield a line for each scenario whose complete run no link names: a copy of results may have lost its links."""
+    for folder in (results / name for name in names if not (results / name / LATEST).exists()):
+        runs = [Run(file.parent) for file in sorted(folder.glob("[0-9]*/run.json"))]
+        with suppress(UserError):
+            if newest := next((run.path.name for run in reversed(runs) if run.complete), None):
+                yield f"{folder / LATEST}: must be a link to the newest run: ln -s {newest} {folder / LATEST}"
 
 
 def first_stored(results: Path, names: Sequence[str]) -> Stored | None:

@@ -167,6 +167,15 @@ def test_claims_and_status_are_of_the_run_that_is_shown(results: Path) -> None:
     assert status(results).filter(pl.col("scenario") == "geo")["run"].item() == "geo/20260101T000000Z"
 
 
+def test_a_complete_run_that_no_link_names_is_a_line_and_one_under_way_is_none(results: Path) -> None:
+    link = results / "geo" / "latest"
+    run = link.resolve()
+    link.unlink()
+    assert fullest(results)[:2] == ([], [f"{link}: must be a link to the newest run: ln -s {run.name} {link}"])
+    change(run, complete=False)
+    assert fullest(results)[:2] == ([], [])
+
+
 def test_a_newer_run_of_as_many_trials_replaces_the_older(results: Path) -> None:
     newer_run(results, 2)
     (shown,), _, newer = fullest(results)
