@@ -48,8 +48,9 @@ def fault_of(table: pl.DataFrame, columns: Columns) -> tuple[str, object, str] |
         if kind is None or (kind != pl.Null and _kind(kind) != _kind(column.kind)):
             return name, kind or "", f"a column of {_kind(column.kind)}"
         most = MOST_T_S if name == "t_s" else MOST_NUMBER
-        if kind.is_float() and not (np.abs(table[name].drop_nulls().to_numpy()) < most).all():  # NaN is below nothing
-            return name, table[name].abs().max(), f"numbers below {most:g}"
+        size = np.abs(table[name].drop_nulls().to_numpy()) if kind.is_float() else np.empty(0)
+        if not (size < most).all():  # NaN is below nothing
+            return name, size.max(), f"numbers below {most:g}"
         if (
             kind.is_integer()
             and kind != column.kind
