@@ -41,6 +41,7 @@ KINDS = {
     str: ("str", "a text"),
     NoneType: ("none", "null"),
 }
+FIRST = {"fail_fast": True}  # of what a stranger may make long: a breach of each item would fill the memory
 RULES = {"missing": "given", "dict_type": "a JSON object", "list_type": "a list"}
 
 
@@ -130,14 +131,14 @@ def _schema(kind: Any) -> Any:
     if origin is Literal:
         return _ruled({"type": "literal", "expected": list(arguments)}, f"one of {', '.join(map(str, arguments))}")
     if origin is list:
-        return {"type": "list", "strict": True, "items_schema": _schema(*arguments)}
+        return {"type": "list", "strict": True, "items_schema": _schema(*arguments), **FIRST}
     if origin is tuple:
         count = len(arguments)
         length = {"type": "list", "strict": True, "min_length": count, "max_length": count}
-        items = {"type": "tuple", "items_schema": [*map(_schema, arguments)]}
+        items = {"type": "tuple", "items_schema": [*map(_schema, arguments)], **FIRST}
         return _chain(_ruled(length, f"a list of {count}"), items)
     if origin is dict:
-        return {"type": "dict", "values_schema": _schema(arguments[1])}
+        return {"type": "dict", "values_schema": _schema(arguments[1]), **FIRST}
     return _plain(kind)
 
 

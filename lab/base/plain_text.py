@@ -3,8 +3,8 @@
 
 import re
 
-# Lone surrogates, Unicode's line ends, and what turns the direction of a line (bidi) too.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Lone surrogates, Unicode's line ends, what turns the direction of a line (bidi), and no characters (XML has none) too.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 IN_LINES = re.compile(CONTROL.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 

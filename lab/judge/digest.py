@@ -40,7 +40,7 @@ SCHEMA: Schema = {
 
 
 def digest(trial: Trial) -> Numbers:
-    """Return RTTs of slow start, the mean wait at the bottleneck, its end, and when it had each object size."""
+    """Return RTTs of slow start, the mean wait at the bottleneck, when the download ended and had each object size."""
     stream = ack_stream(trial.acks, FLOW)
     left = first_exit(trial.exits, FLOW)
     until_us = left.t_s * 1e6 if left else float("inf")

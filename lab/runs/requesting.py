@@ -23,7 +23,9 @@ def planned(plan: Plan, experiment: Experiment, link: Link) -> Plan:
     requests: WorkloadPlan = {
         "request_bytes": workload.request_bytes,
         "buffer_s": workload.buffer_s,
-        "exchanges": [cast("ExchangePlan", asdict(each)) for each in sampled],
+        "exchanges": [
+            cast("ExchangePlan", asdict(each) | {"objects_bytes": [*each.objects_bytes]}) for each in sampled
+        ],
     }
     (flow,) = plan["flows"]
     duration_s = experiment.scenario.duration_s

@@ -26,9 +26,9 @@ class Run:
             raise UserError(f"{path}: must be a run's folder, with run.json")
         self.path = path
 
-    def __reduce__(self) -> tuple[type["Run"], tuple[Path]]:
+    def __getstate__(self) -> dict[str, Path]:
         """Take nothing along to another process: what that uses it reads and checks itself."""
-        return type(self), (self.path,)
+        return {"path": self.path}
 
     @cached_property
     def meta(self) -> RunJson:
@@ -69,6 +69,7 @@ class Run:
 
     def trial(self, cca: str, number: int) -> Trial | None:
         """Return one stored trial; none where it is missing or damaged."""
+        require_folder(self.path / "trials")
         trial = Trial(self.path / "trials" / f"{cca}-{number:03d}")
         return trial if trial.path.is_dir() and not self.fault_of(trial) else None
 

@@ -145,6 +145,8 @@ def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.i
         begin, end = start + PAGE_HEAD, start + PAGE_HEAD + (commit & COMMIT_MASK)
         if end > len(data):
             raise UserError(f"{file}: must be whole: it ends inside a page")
+        if end > start + page_bytes:
+            raise UserError(f"{file}: must be whole: a page's records pass its end")
         pages.append((begin // 4, end // 4, now_ns))
     return np.array(pages, dtype=np.int64).reshape(-1, 3)
 

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import ValidationError
 from rich.table import Table
 
 from lab.base.console import PlainConsole
+from lab.base.contract import _validator
 from lab.base.errors import UserError
 from lab.commands.lines import say, show_path
 from lab.node.net import netns, sysctl
+from lab.node.record import NodeRecord
 from lab.node.system import small_file, tools
 from lab.node.system.tools import NodeError
 from lab.tables.node_json import on_trace_clock, read_node
@@ -84,6 +87,22 @@ ROWS = [
 @pytest.mark.parametrize(("change", "line"), ROWS, ids=[line for _, line in ROWS])
 def test_what_does_not_fit_the_plan_is_one_line(tmp_path: Path, change: Callable[[Any], None], line: str) -> None:
     assert error_of(read, tmp_path, change).startswith(f"{tmp_path / 'node.json'}: {line}")
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (("probes", 0, "arrived"), [""] * 1000),
+        (("probes", 0, "arrived", 0), ["", ""]),
+        (("counters", "tcp", "server"), {str(number): "" for number in range(1000)}),
+    ],
+)
+def test_of_many_breaches_of_a_contract_the_first_alone_is_held(place: tuple[Any, ...], wrong: object) -> None:
+    node = deepcopy(LEFT["node.json"])
+    at(*place, to=wrong)(node)
+    with pytest.raises(ValidationError) as breaches:
+        _validator(NodeRecord).validate_python(node)
+    assert breaches.value.error_count() == 1
 
 
 @pytest.mark.parametrize("realtime_ns", [5, 2**62])

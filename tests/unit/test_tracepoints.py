@@ -85,6 +85,12 @@ def test_a_page_that_lost_events_and_a_trace_that_ends_inside_a_page_are_refused
     assert all(len(events) == 0 for events in read_events(write(folder, b""), folder / "formats").values())
 
 
+def test_a_page_whose_records_reach_over_the_next_one_is_refused(folder: Path) -> None:
+    page_bytes = int((folder / "formats" / "page_bytes").read_text())
+    file = write(folder, page_of(bytes(page_bytes)).ljust(2 * page_bytes, b"\0"))
+    assert "must be whole: a page's records pass its end" in error_of(read_events, file, folder / "formats")
+
+
 @given(st.integers(1, len(RAW) - 1))
 @settings(deadline=None, max_examples=examples(60))
 def test_a_trace_cut_anywhere_is_refused(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:

@@ -17,6 +17,7 @@ from lab.base.errors import MOST_VALUE_CHARS, UserError, field_error
 from lab.base.plain_text import cut, escaped, shown
 from lab.base.workers import each_in_processes
 from lab.runs import run_folder
+from lab.runs.experiment import trial_part
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
 from lab.runs.trial import new_draft
 from lab.tables.digests import SUMS, write_with_digest
@@ -74,7 +75,8 @@ def shards_of(folders: Sequence[Path]) -> Shards:
 
 def _facts(meta: RunJson) -> dict[str, object]:
     """Return what shards of a request share: the parts, too, as a digest is only what run.json states of them."""
-    stated: Mapping[str, Any] = {**meta, "kernel": {name: meta["kernel"].get(name) for name in KERNEL}}
+    kernel, scenario = {name: meta["kernel"].get(name) for name in KERNEL}, trial_part(meta["scenario"])
+    stated: Mapping[str, Any] = {**meta, "kernel": kernel, "scenario": scenario}
     return {
         **{f"{part}.{name}": value for part in PARTS for name, value in stated[part].items()},
         **{f"ccas.{cca['name']}.{name}": value for cca in meta["ccas"] for name, value in cca.items()},

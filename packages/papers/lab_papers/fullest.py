@@ -13,14 +13,14 @@ from lab.base.errors import UserError
 from lab.base.format import trials_text
 from lab.base.named_files import scenario_files
 from lab.judge.stored import Stored
+from lab.runs.run_folder import LATEST
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import Check
 
-LATEST = "latest"
-# Fields of a scenario that decide its trials, apart from their number.
 Fullest = tuple[list[Stored], list[str], list[str]]  # as `fullest` returns them
+# Fields of a scenario that decide its trials, apart from their number.
 DECISIVE = ("topology", "profile", "ccas", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "rival", "rivals")
 
 
@@ -51,10 +51,12 @@ def fullest_runs(results: Path, names: Iterable[str] | None = None) -> tuple[dic
 def _without_latest(results: Path, names: Iterable[str]) -> Iterator[str]:
     """Yield a line for each scenario whose complete run no link names: a copy of results may have lost its links."""
     for folder in (results / name for name in names if not (results / name / LATEST).exists()):
-        runs = [Run(file.parent) for file in sorted(folder.glob("[0-9]*/run.json"))]
-        with suppress(UserError):
-            if newest := next((run.path.name for run in reversed(runs) if run.complete), None):
-                yield f"{folder / LATEST}: must be a link to the newest run: ln -s {newest} {folder / LATEST}"
+        for file in sorted(folder.glob("[0-9]*/run.json"), reverse=True):
+            with suppress(UserError):
+                if Run(file.parent).complete:
+                    newest = file.parent.name
+                    yield f"{folder / LATEST}: must be a link to the newest run: ln -sfn {newest} {folder / LATEST}"
+                    break
 
 
 def first_stored(results: Path, names: Sequence[str]) -> Stored | None:

@@ -67,9 +67,7 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
         words = "where the capture was taken they passed twice, and the rate counts both"
         notes.append(f"{again:.1%} of the bytes of the largest way were sent again: {words}.")
     notes += merged(mine)
-    clock_s = of_interfaces_s(packets)
-    if clock_s * 1e3 > 1.01 * step_ms and 2 * len({packet.t_s for packet in packets}) < len(packets):
-        raise field_error(path, "step_ms", step_ms, f"at least {clock_s * 1e3:.4g}, a step of the capture's clock")
+    clock_s = _clock_s(path, packets, step_ms)
     notes += [*(coarse(clock_s, "capture") if samples else ()), *_silent(mine)]
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
     if way := _not_captured(mine, side):
@@ -83,6 +81,14 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     meaning: Meaning = "goodput" if share >= ONE_FLOW else "usage"
     notes.append(f"The rate is what one TCP flow got{others}." if share >= ONE_FLOW else USAGE)
     return Recording(frame, "series", meaning, "pcap", path.name, tuple(notes))
+
+
+def _clock_s(path: Path, packets: list[Packet], step_ms: float) -> float:
+    """Return the step of the capture's clock; UserError where rates in shorter steps would be 0 between two of them."""
+    clock_s = of_interfaces_s(packets)
+    if clock_s * 1e3 > 1.01 * step_ms and 2 * len({packet.t_s for packet in packets}) < len(packets):
+        raise field_error(path, "step_ms", step_ms, f"at least {clock_s * 1e3:.4g}, a step of the capture's clock")
+    return clock_s
 
 
 def _between_two(path: Path, packets: list[Packet], notes: list[str]) -> list[Packet]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab evaluate` and `lab page`: the tables of all results, and their page."""
 
+import time
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,7 @@ from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab.runs.options import RunOptions
-from lab_papers.evaluation.kept import FOLDER, newer_runs
+from lab_papers.evaluation.kept import FOLDER, changed_since, newer_runs
 from lab_papers.evaluation.search.kernel_checks import run_checks
 from lab_papers.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
 from lab_papers.fullest import Fullest, first_stored, fullest
@@ -44,15 +45,19 @@ def page(results: Path, console: Console) -> None:
     _end(failed, console)
 
 
-def _write_tables(results: Path, library: Path | None, console: Console) -> tuple[Fullest, list[str]]:
-    """Write all tables; return the runs that they are of, and a line for each that could not be read."""
+def _write_tables(results: Path, library: Path | None, console: Console) -> tuple[Fullest | None, list[str]]:
+    """Write all tables; return the runs that they are of, and a line for each that could not be read.
+
+    Where a run has changed meanwhile, the page must read them again.
+    """
     say(console, f"evaluating the runs of {results}")
+    begun_s = time.time()
     known = fullest(results)
     folder, unread = write_all(results, library, known)
     console.print(f"tables    {folder}", soft_wrap=True, markup=False)
     if not library:
         console.print(NO_REPLAY)
-    return known, unread
+    return None if changed_since(results, begun_s) else known, unread
 
 
 def _end(faults: list[str], console: Console) -> None:

@@ -16,6 +16,7 @@ from lab.base.choice import choose, one_of
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.commands.lines import say
 from lab.judge.clock import CLOCKS
+from lab.runs.run_folder import LATEST
 from lab_papers.evaluation.claims import verdict as verdicts
 from lab_papers.evaluation.claims.difference import compared, of_claim, signed
 from lab_papers.evaluation.claims.estimate import SHARES
@@ -23,7 +24,6 @@ from lab_papers.evaluation.claims.numbered import covered
 from lab_papers.evaluation.claims.rows import NOT_RUN
 from lab_papers.evaluation.claims.sentences import short
 from lab_papers.evaluation.kept import FOLDER, evaluation, is_own, newer_runs, with_counterfactuals
-from lab_papers.fullest import LATEST
 
 CHARS = 80
 FEW = 5  # scenarios that a command names; without names it runs all of the campaign

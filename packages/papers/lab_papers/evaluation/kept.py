@@ -11,9 +11,9 @@ from lab.base import seal
 from lab.base.errors import UserError
 from lab.base.named_files import scenario_files
 from lab.base.plain_file import MEGABYTE
+from lab.runs.run_folder import LATEST
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.digests import SUMS, checked, read_digests, write_digests
-from lab_papers.fullest import LATEST
 
 FOLDER = "evaluation"
 LAST = "claims.parquet"  # the table that is written last
@@ -23,10 +23,14 @@ AGAIN = "run `lab evaluate` again"
 def newer_runs(results: Path, names: Collection[str] | None = None) -> list[str]:
     """Name the scenarios (of some, or of all) whose latest run changed after the tables were written."""
     file = results / FOLDER / LAST
-    written_s = file.stat().st_mtime if file.exists() else 0.0
+    return changed_since(results, file.stat().st_mtime if file.exists() else 0.0, names)
+
+
+def changed_since(results: Path, time_s: float, names: Collection[str] | None = None) -> list[str]:
+    """Name the scenarios (of some, or of all) whose latest run changed after a time."""
     latest = {link.parent.name: link for link in sorted(results.glob(f"*/{LATEST}"))}
     wanted = [name for name in latest if names is None or name in names]
-    return [name for name in wanted if _changed_s(latest[name]) > written_s]
+    return [name for name in wanted if _changed_s(latest[name]) > time_s]
 
 
 def with_counterfactuals(names: Collection[str]) -> list[str]:

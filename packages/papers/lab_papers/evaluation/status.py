@@ -10,12 +10,13 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.judge.frames import Cell, Row
 from lab.runs.experiment import digest, trial_part
+from lab.runs.run_folder import LATEST
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.columns import schema
 from lab.tables.stored_run import Run
 from lab_papers.evaluation.claims.counterfactual import changes
 from lab_papers.evaluation.columns import STATUS
-from lab_papers.fullest import LATEST, fullest_run, why_invalid
+from lab_papers.fullest import fullest_run, why_invalid
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
 

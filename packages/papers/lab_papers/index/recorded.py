@@ -9,9 +9,9 @@ from lab.base.errors import UserError
 from lab.figures.page_figure import Place
 from lab.report.table import Group, Row, Table
 from lab.report.template import Picture
+from lab.runs.run_folder import LATEST
 from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetch_command, fetched
 from lab_papers.evaluation.recorded.tables import EMULATED, Sheet, sheets
-from lab_papers.fullest import LATEST
 from lab_papers.index.drawn import drawn
 
 

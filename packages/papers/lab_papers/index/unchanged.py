@@ -16,9 +16,9 @@ from lab.images import image
 from lab.kernel import build
 from lab.report import kept
 from lab.report.browser.pack import KEPT as PACKED
+from lab.runs.run_folder import LATEST
 from lab.tables.digests import digest_of
 from lab_papers.evaluation.kept import FOLDER as EVALUATION
-from lab_papers.fullest import LATEST
 from lab_papers.index.notebooks import FOLDER as EXECUTED
 from lab_papers.index.notebooks import LIBRARIES, NOTEBOOKS
 

@@ -58,15 +58,26 @@ def write_index(
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
     key = page_key(results, replay_library, notebooks)
-    found, faults, newer = known or fullest(results)
+    text, chapters = _made(results, known or fullest(results), lambda: execute_all(results, replay_library, notebooks))
+    page = write_whole(results / PAGE, text)
+    faulty = [f"{results / each['notebook']}: {each['fault']}" for each in chapters if each["fault"]]
+    for line in faulty:
+        failed(line)
+    if not faulty:  # a notebook with a fault is executed again
+        keep(results, key)
+    return page
+
+
+def _made(results: Path, known: Fullest, execute: Callable[[], list[Executed]]) -> tuple[str, list[Part]]:
+    """Return the page, and the chapters of the notebooks, which are executed once each run has its own page."""
+    found, faults, newer = known
     with_pages, not_shown = _with_own_pages(found)
-    faults += not_shown
+    faults = [*faults, *not_shown]
     runs, overviews = _overviews(results, with_pages, faults)
     tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
-    done = execute_all(results, replay_library, notebooks)
+    chapters = [chapter(results, each) for each in execute()]
     links = summary.one_a_link(runs)
     first = in_order(linked(summary.in_summary(runs), _page))
-    chapters = [chapter(results, each) for each in done]
     text = page_of(
         progress=progress(runs, requested_trials()),
         sentences=sentences(first),
@@ -86,13 +97,7 @@ def write_index(
         downloads=_downloads(results),
         until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
-    page = write_whole(results / PAGE, text)
-    faulty = [f"{results / each['notebook']}: {each['fault']}" for each in chapters if each["fault"]]
-    for line in faulty:
-        failed(line)
-    if not faulty:  # a notebook with a fault is executed again
-        keep(results, key)
-    return page
+    return text, chapters
 
 
 def page_of(**index: object) -> str:

@@ -171,7 +171,7 @@ def test_a_complete_run_that_no_link_names_is_a_line_and_one_under_way_is_none(r
     link = results / "geo" / "latest"
     run = link.resolve()
     link.unlink()
-    assert fullest(results)[:2] == ([], [f"{link}: must be a link to the newest run: ln -s {run.name} {link}"])
+    assert fullest(results)[:2] == ([], [f"{link}: must be a link to the newest run: ln -sfn {run.name} {link}"])
     change(run, complete=False)
     assert fullest(results)[:2] == ([], [])
 

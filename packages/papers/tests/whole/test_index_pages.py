@@ -214,6 +214,20 @@ def test_it_is_written_again_where_a_notebook_had_a_fault(results: Path, noteboo
     assert unchanged(results, None, notebooks) is None
 
 
+@pytest.mark.parametrize("meanwhile", [True, False])
+def test_the_page_reads_the_runs_again_where_one_changed_while_they_were_evaluated(
+    results: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: bool
+) -> None:
+    def evaluated(_results: Path, _library: None, _known: object) -> tuple[Path, list[str]]:
+        if meanwhile:
+            next(results.glob("*/latest/trials")).touch()
+        return results / "evaluation", []
+
+    monkeypatch.setattr(evaluate, "write_all", evaluated)
+    known, faults = evaluate._write_tables(results, None, Console())
+    assert (known is None, faults) == (meanwhile, [])
+
+
 def test_the_command_names_a_notebook_that_fails_with_exit_status_1(
     results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
