@@ -12,11 +12,11 @@ from pathlib import Path
 
 from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded
 from lab_papers.evaluation.recorded.tables import Sheet, sheets
-from lab_papers.fullest import LATEST
 
 from bench.measured import Figure, store
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.runs.run_folder import LATEST
 
 SHOWN = ("Inside the band", "Start of the download")
 

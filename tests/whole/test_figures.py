@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from lab.base.paths import LAB, REPO
@@ -142,7 +142,8 @@ def test_an_exit_is_late_from_a_loss_or_mark_on(
     drawn = [each for each in axis.collections if each.get_label() in exit_times.MEANINGS.values()]
     zones = [each.get_paths()[0].get_extents() for each in drawn]
     assert drawn[-1].get_hatch()
-    assert to_hex(drawn[-1].get_edgecolor()[0]) == exit_times.HATCH_INK  # in which the hatch is drawn
+    hatched = np.ravel(drawn[-1].get_edgecolor())[:3]  # the hatch has the colour of the edge
+    assert hatched == pytest.approx(to_rgb(exit_times.HATCH_INK))
     assert [zone.x0 for zone in zones] == [0.0, 2.0, late_from_s]
     assert [zone.x1 for zone in zones] == [2.0, late_from_s, 10.0]
     assert {(zone.y0, zone.y1) for zone in zones} == {(-0.5, 0.5)}
