@@ -12,6 +12,7 @@ import pytest
 from lab_try.node import bounded
 from lab_try.node.bounded import run_bounded
 
+from lab.backends import boot
 from lab.backends.confine import Request
 from lab.base import enter, landlock, paths
 from tests.command import wait_for
@@ -248,3 +249,16 @@ def test_memory_is_that_of_all_processes_together(tmp_path: Path, monkeypatch: p
     code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-S', '-c', '{half}']); {half}"
     done = run_bounded([sys.executable, "-S", "-c", code], 30, room=tmp_path)
     assert done.last_line == f"more than {150 << 20} bytes of memory"
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        ("Linux version 6.12\nKernel panic - not syncing\nlast\n", "Kernel panic - not syncing"),
+        ("Linux version 6.12\nlast\n", "last"),
+        ("", "it printed nothing: env, bwrap, prlimit and setpriv of PATH must be the system's"),
+    ],
+)
+def test_a_kernel_without_a_result_is_named_with_what_it_printed(printed: str, reason: str) -> None:
+    done = subprocess.CompletedProcess(["linux"], 3, printed, "")
+    assert boot._no_result(done) == f"virtual kernel: exit status 3: {reason}"

@@ -175,10 +175,10 @@ def _unstated(before: Table, table: Table, specs: list[ColumnSpec]) -> list[str]
     if not assumed:
         return []
     doubts = [of_unit(table.text(one.name), one.unit, one.becomes == "duration_s") for one in assumed]
-    words = ", ".join(f"{one.name} in {one.unit}{doubt}" for one, doubt in zip(assumed, doubts, strict=True))
-    shown = next((one for one, doubt in zip(assumed, doubts, strict=True) if doubt), assumed[-1])
-    perhaps = next(filter(None, doubts), "").rpartition("[")[2].rstrip("])")
-    other = perhaps or next(unit for unit in UNITS[shown.becomes] if unit != shown.unit)
+    words = ", ".join(f"{one.name} in {one.unit}{doubt or ''}" for one, doubt in zip(assumed, doubts, strict=True))
+    doubted = next(((one, doubt) for one, doubt in zip(assumed, doubts, strict=True) if doubt), None)
+    shown = doubted[0] if doubted else assumed[-1]
+    other = doubted[1].other if doubted else next(unit for unit in UNITS[shown.becomes] if unit != shown.unit)
     return [f"Assumed, for no unit is stated: {words}. Another is stated as {shown.becomes}={shown.name} [{other}]."]
 
 

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -104,20 +105,30 @@ def _different(text: pl.Series) -> list[str]:
     return text.filter(text != "").unique(maintain_order=True).to_list()
 
 
-def of_unit(text: pl.Series, unit: str, lasts: bool = False) -> str:
-    """Return in which other unit numbers are that hardly have the one that was assumed; nothing where they may.
+class Doubt(NamedTuple):
+    """Numbers that hardly have the unit that was assumed."""
+
+    numbers: str
+    other: str  # the unit that they rather have
+
+    def __str__(self) -> str:
+        return f" ({self.numbers}: perhaps [{self.other}])"
+
+
+def of_unit(text: pl.Series, unit: str, lasts: bool = False) -> Doubt | None:
+    """Return in which other unit numbers are that hardly have the one that was assumed; none where they may.
 
     lasts: the numbers are how long rows last.
     """
     numbers = text.cast(pl.Float64, strict=False)
     if unit == "s" and (step := median(numbers if lasts else numbers.diff()) or 0.0) >= LONG_STEP:
-        return f" (a step of {step:g}: perhaps [ms])"
+        return Doubt(f"a step of {step:g}", "ms")
     least, most, middle = smallest(numbers), largest(numbers), median(numbers.filter(numbers != 0))
     if least is None or most is None or middle is None:  # none, or zeros alone
-        return ""
+        return None
     others = (
         other
         for other, (of, low, high) in UNIT_DOUBTS.items()
         if unit == of and (low <= least and most <= high if other in OF_ALL else low <= middle <= high)
     )
-    return "".join(f" (from {least:g} to {most:g}: perhaps [{other}])" for other in others)
+    return next((Doubt(f"from {least:g} to {most:g}", other) for other in others), None)

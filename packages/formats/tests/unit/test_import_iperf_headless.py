@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_import_iperf_variants import IPERF3, LOCAL, columns, row
+from test_import_iperf_text import IPERF3, LOCAL, row
+from test_import_iperf_variants import columns
 
 from lab.traces import importers
 from tests.brief import put

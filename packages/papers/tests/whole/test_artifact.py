@@ -220,3 +220,12 @@ def test_the_appendix_has_at_most_two_pages_and_fits_its_columns(tmp_path: Path)
     pages = present(re.search(r"Output written on appendix\.pdf \((\d+) page", log))
     assert int(pages[1]) <= 2
     assert "Overfull \\hbox" not in log
+
+
+def test_where_no_claim_is_measured_they_are_counted_and_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    monkeypatch.setattr(deposit, "write_deposit", lambda *_: [])  # of a clean checkout only
+    first, *_ = deposit.write(None, tmp_path / "out")
+    assert first == f"not measured: all {len(numbered())} claims: their runs are not stored whole: make reproduce"

@@ -51,8 +51,8 @@ def grid(stored: Stored, truths: pl.DataFrame) -> pl.DataFrame:
     scores: dict[tuple[str, Point], list[Score]] = {}
     for trial in stored.run.trials:
         if trial.number <= TRIALS_PER_SENDER and (trial.cca, trial.number) in known:
-            true = known[trial.cca, trial.number]
-            evidence = Evidence(copy(trial), first_exit(trial.exits, FLOW), losses_s[trial.cca, trial.number])
+            true, one = known[trial.cca, trial.number], copy(trial)
+            evidence = Evidence(one, first_exit(one.exits, FLOW), losses_s[one.cca, one.number])
             for score in _of_trial(evidence, true["truth_s"], true["truth_class"]):
                 scores.setdefault((score.rule, score.point), []).append(score)
     rows = [_row(stored.name, rule, point, found) for (rule, point), found in scores.items()]
