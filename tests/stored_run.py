@@ -173,7 +173,7 @@ def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int
         "applied": [],
         "probes": [],
         "counters": {"interfaces": {}, "tcp": {}},
-        "capture": {"received_pkts": 0, "dropped_pkts": 0},
+        "capture": {"received_pkts": 10_000, "dropped_pkts": 0},
         "changes": [],
         "kernel": "a model",
         "backend": "virtual",
@@ -183,18 +183,16 @@ def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int
 
 
 def _flow(cca: str, path: model.Path, throughput_mbps: float, drops_pkts: int) -> FlowJson:
-    return {
-        "flow": 1,
-        "cca": cca,
-        "parameters": {},
-        "data_s": 0.0,
-        "end_s": path.duration_s,
-        "iperf3": {},
-        "seconds": path.duration_s,
-        "bytes": round(throughput_mbps * 1e6 / 8 * path.duration_s),
-        "throughput_mbps": throughput_mbps,
-        "retransmits_pkts": drops_pkts,
-    }
+    flow: Any = {"flow": 1, "cca": cca, "parameters": {}, "iperf3": {}, "retransmits_pkts": drops_pkts}
+    return with_extent(flow, throughput_mbps=throughput_mbps, data_s=0.0, end_s=path.duration_s)
+
+
+def with_extent(flow: FlowJson, /, **changes: Any) -> FlowJson:
+    """Return a flow with other times or another throughput, and the seconds and bytes that follow."""
+    found: FlowJson = flow | changes  # type: ignore[assignment]
+    found["seconds"] = found["end_s"] - found["data_s"]
+    found["bytes"] = round(found["throughput_mbps"] * 1e6 / 8 * found["seconds"])
+    return found
 
 
 def run_json(senders: tuple[str, ...]) -> RunJson:

@@ -6,7 +6,7 @@ Each file is checked against its stored digest whenever it is read.
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
@@ -17,9 +17,11 @@ from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.node.plan import Module
-from lab.tables import digests
+from lab.tables import consistent, digests
 from lab.tables.columns import fault_of
+from lab.tables.consistent import Contradiction
 from lab.tables.digests import SUMS, Digests
+from lab.tables.downloads import FLOW
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
@@ -28,7 +30,6 @@ from lab.traces.parquet import require_small
 
 FORMAT = 2
 RANDOM = ("tsval", "tsecr")  # a connection's time stamps begin at a random number, whatever it sends
-FLOW = 1  # the download under test
 # A panic of polars is no Exception.
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError, MemoryError)
 LINK = (("down.rate_mbps", "down.opportunity_bytes"), ("down.delay_ms",), ("up.delay_ms",))  # quantities it must have
@@ -68,6 +69,8 @@ class Trial:
         for name in ("rate_mbps", "mss_bytes"):
             if not content[name] > 0:
                 raise field_error(file, name, content[name], "more than 0")
+        for wrong in consistent.of_downloads(content):
+            raise field_error(file, *wrong)
         return content
 
     @cached_property
@@ -179,9 +182,18 @@ class Trial:
             table = pl.read_parquet(io.BytesIO(content), columns=columns)
         except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
-        if fault := fault_of(table, described):
-            raise field_error(file, *fault)
+        for wrong in self._wrong(name, table):
+            raise field_error(file, *wrong)
         return table
+
+    def _wrong(self, name: str, table: pl.DataFrame) -> Iterator[Contradiction]:
+        """Yield what of a table is not as it is described, then what trial.json contradicts."""
+        if fault := fault_of(table, TRIAL_TABLES[name].columns):
+            yield fault
+        if name == "exits":
+            yield from consistent.of_exits(table, self.meta["flows"])
+        if name == "acks" and table.is_empty() and self.valid and self.own_code != "stack":
+            yield "rows", 0, "1 or more, as the trial is valid and no stack of a user's"
 
 
 def read_json(file: Path, contract: Any, rule: str = "") -> Any:

@@ -75,7 +75,7 @@ class ObjectJson(TypedDict):
 
     exchange: Annotated[int, "requests sent together have the same number, from 1 on"]
     group: Annotated[int, "page, chunk or call that it belongs to, from 1 on"]
-    bytes: Annotated[int, "its size", "bytes"]
+    bytes: Annotated[Count, "its size", "bytes"]
     requested_s: Annotated[float | None, "when it was requested; null where the trial ended before it was whole"]
     whole_s: Annotated[float | None, "when the client had all of it; null where it never had"]
 
@@ -84,7 +84,7 @@ class WorkloadJson(TypedDict):
     """What a workload's client had, and what limited its sender. Times count from the SYN, as in every table."""
 
     objects: Annotated[list[ObjectJson], "every object, in the order of the requests"]
-    stalled_s: Annotated[float, "time without play after the first object, of a client that plays"]
+    stalled_s: Annotated[Amount, "time without play after the first object, of a client that plays"]
     limited: Annotated[
         list[list[float]],
         "when it changed whether the application limits the sender: time (s), and 1 where it does. By TCP_INFO, "
@@ -92,9 +92,9 @@ class WorkloadJson(TypedDict):
         "that it has sent what it may",
         "",
     ]
-    busy_s: Annotated[float, "time with data to send or unacknowledged (over TCP tcpi_busy_time)"]
-    rwnd_limited_s: Annotated[float, "of it: held by the client's window"]
-    sndbuf_limited_s: Annotated[float, "of it: held by the send buffer"]
+    busy_s: Annotated[Amount, "time with data to send or unacknowledged (over TCP tcpi_busy_time)"]
+    rwnd_limited_s: Annotated[Amount, "of it: held by the client's window"]
+    sndbuf_limited_s: Annotated[Amount, "of it: held by the send buffer"]
 
 
 class TrialJson(Around, Observed, LinkNumbers):

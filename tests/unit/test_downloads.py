@@ -24,7 +24,7 @@ from lab.tables.stored_run import Run
 from tests.brief import present
 from tests.certified import TABLES
 from tests.slow_start_model import PACKETS, packet
-from tests.stored_run import change, rewrite, store_run
+from tests.stored_run import change, rewrite, store_run, with_extent
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
@@ -242,7 +242,7 @@ def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_o
     change(run, scenario={"rivals": entries})
     for file in run.glob("trials/*/trial.json"):
         trial_json = json.loads(file.read_text())
-        own = trial_json["flows"][0] | {"data_s": 1.0, "end_s": 5.0}
+        own = with_extent(trial_json["flows"][0], data_s=1.0, end_s=5.0)
         rivals = [own | {"flow": number, "cca": each["cca"]} for number, each in enumerate(entries, 2)]
         rewrite(file, trial_json | {"flows": [own, *rivals]})
     (sentence,), (table,) = of_run(Stored.of(Run(run)))
@@ -251,7 +251,7 @@ def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_o
     assert {row.cells[1] for row in group.rows} == {"1"}
     assert [row.cells[0] for row in group.rows] == ["under test", "beside it: bbr", "beside it: bbr, 2 s later"]
     assert [row.cells[3] for row in group.rows] == ["300 (0)", "0 (0)", "0 (0)"]
-    late = trial_json["flows"][0] | {"flow": 3, "cca": "bbr", "data_s": 6.0, "end_s": 6.0}
+    late = with_extent(own, flow=3, cca="bbr", data_s=6.0, end_s=6.0, throughput_mbps=0.0)
     rewrite(file, trial_json | {"flows": [own, rivals[0], late]})
     (_, left_out), _ = of_run(Stored.of(Run(run)))
     assert left_out.endswith("in 1 of 2 trials one download had ended before another's data came: no share counts it.")

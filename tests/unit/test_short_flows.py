@@ -203,3 +203,6 @@ def test_a_run_with_a_workload_has_a_flow_per_valid_trial_and_a_table_on_its_pag
     assert len(answers) == 2
     assert [group.label for group in table.groups] == [stanza["label"] for stanza in stored.ccas]
     assert table.groups[0].rows[0].cells[4] == "1.00"
+    rewrite(file, json.loads(file.read_text()) | {"workload": content | {"objects": [item | {"whole_s": 0.25}]}})
+    (fault,) = Run(run).faults
+    assert "workload.objects[0].whole_s=0.25: must be at least 0.5, its requested_s" in fault

@@ -33,7 +33,7 @@ from tests import slow_start_model as model
 from tests.approved import approved, json_in_six_digits
 from tests.brief import error_of
 from tests.conftest import SMALL, experiment_on
-from tests.stored_run import LINK, rewrite, sign, store_run
+from tests.stored_run import LINK, rewrite, sign, store_run, with_extent
 
 KNOWN = ("link", "shapes", "topology")  # the link is in another approved text, the topology is a file
 SENDERS = (
@@ -145,7 +145,7 @@ def test_what_a_model_does_not_state_is_as_approved() -> None:
 LINKS = {
     "deep": LINK,
     "shallow": model.Path(rate_mbps=20, base_rtt_ms=100, buffer_bytes=60_000, duration_s=3),
-    "short": model.Path(rate_mbps=50, base_rtt_ms=400, buffer_bytes=5_000_000, duration_s=1.5),
+    "short": model.Path(rate_mbps=50, base_rtt_ms=400, buffer_bytes=5_000_000, duration_s=1.7),
     "near": model.Path(rate_mbps=30, base_rtt_ms=12, buffer_bytes=150_000, duration_s=2),
     "slow": model.Path(rate_mbps=1, base_rtt_ms=300, buffer_bytes=200_000, duration_s=6),
 }
@@ -189,7 +189,8 @@ def begins_late_and_ends_early(trial: Path) -> None:
     """State when a download's data began and ended: what waits before and afterwards is not its own."""
     file = trial / "trial.json"
     meta = json.loads(file.read_text())
-    first = meta["flows"][0] | {"data_s": 0.8, "end_s": 1.2}
+    left_s = pl.read_parquet(trial / "exits.parquet")["t_s"].max()
+    first = with_extent(meta["flows"][0], data_s=0.8, end_s=max(1.2, left_s or 0))
     rewrite(file, meta | {"flows": [first]})
 
 

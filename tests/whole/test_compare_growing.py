@@ -34,7 +34,7 @@ from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.stored_run import Run
 from tests.brief import present
-from tests.stored_run import change, rewrite, store_run
+from tests.stored_run import LINK, change, rewrite, store_run, with_extent
 from tests.whole.test_runs_that_fail import Watched
 
 WIRED = KINDS["wired"]
@@ -211,7 +211,7 @@ def test_a_comparison_goes_on_for_pairs_of_its_subject_that_have_not_separated_a
     tmp_path: Path, ccas: tuple[str, ...], left: list[tuple[str, str]]
 ) -> None:
     """SEARCH and BBR leave at the chokepoint in each trial, CUBIC early."""
-    comparison = compared(*ccas, trials=12)
+    comparison = replace(compared(*ccas, trials=12), duration_s=round(LINK.duration_s))
     first = looks_of(comparison).trials[0]
     folder = run_folder.create(comparison.experiment(WIRED, first), site(tmp_path))
     source = store_run(tmp_path / "source", first + 1, senders=ccas)  # its last trial of BBR is invalid
@@ -231,7 +231,7 @@ def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
     """Have a rival of that throughput in each trial."""
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
-        rival = meta["flows"][0] | {"flow": 2, "throughput_mbps": rates[meta["cca"], meta["trial"]]}
+        rival = with_extent(meta["flows"][0], flow=2, throughput_mbps=rates[meta["cca"], meta["trial"]])
         rewrite(file, meta | {"flows": [meta["flows"][0], rival]})
     change(run, scenario={"rival": REFERENCE})
 

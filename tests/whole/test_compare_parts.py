@@ -26,7 +26,7 @@ from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.brief import error_of, present
 from tests.compared import Compared, store
-from tests.stored_run import change, rewrite, sign, store_run
+from tests.stored_run import change, rewrite, sign, store_run, with_extent
 
 
 def test_more_is_better_of_shares_and_throughput_only_and_an_object_is_named_after_its_size() -> None:
@@ -106,8 +106,8 @@ def test_two_downloads_that_shared_a_link_are_in_the_scorecard(compared: Compare
     run = store_run(tmp_path, 2, senders=("search",))
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
-        first = meta["flows"][0] | {"throughput_mbps": 4.0 + meta["trial"]}
-        rewrite(file, meta | {"flows": [first, first | {"flow": 2, "throughput_mbps": 2.0}]})
+        first = with_extent(meta["flows"][0], throughput_mbps=4.0 + meta["trial"])
+        rewrite(file, meta | {"flows": [first, with_extent(first, flow=2, throughput_mbps=2.0)]})
     change(run, scenario={"rival": "search"})
     shared = replace(geo, link=replace(geo.link, rival="search"), stored=Stored.of(Run(run)))
     (row,) = (row for row in scorecard(comparison, [shared]) if row.section == "5.1.4")

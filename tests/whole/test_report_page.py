@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The whole report of a stored run: its files, a page that opens from disk for everybody, and a user's figures."""
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -14,7 +15,7 @@ from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.report.answer import answer_of
 from lab.report.write import write_report
-from tests.stored_run import SENDERS, change, sign, store_run
+from tests.stored_run import SENDERS, change, rewrite, sign, store_run, with_extent
 
 VOID = {"meta", "link", "br", "img"}
 
@@ -114,8 +115,8 @@ def written_at(report: list[Path]) -> dict[Path, int]:
 def changed(run: Path) -> None:
     """Another throughput in a trial that is drawn in no figure of its own."""
     file = run / "trials" / "search-002" / "trial.json"
-    file.write_text(file.read_text().replace('"throughput_mbps": 7.0', '"throughput_mbps": 7.5'))
-    sign(file)
+    meta = json.loads(file.read_text())
+    rewrite(file, meta | {"flows": [with_extent(meta["flows"][0], throughput_mbps=7.5)]})
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,12 @@ def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path
         ({"throughput_mbps": -8}, "flows[0].throughput_mbps=-8: must be 0 or more"),
         ({"retransmits_pkts": -1}, "flows[0].retransmits_pkts=-1: must be 0 or more"),
         ({"trial": 2**63}, "trial=9223372036854775808: must be a number below 2^63"),
+        ({"throughput_mbps": 1e9}, "flows[0].throughput_mbps=1000000000.0: must be "),
+        ({"bytes": 10**15}, "flows[0].throughput_mbps="),
+        ({"bytes": 10**15, "throughput_mbps": 4e9}, "flows[0].bytes=1000000000000000: must be at most "),
+        ({"data_s": -1.0}, "flows[0].data_s=-1.0: must be 0 or more"),
+        ({"seconds": 1}, "flows[0].seconds=1: must be "),
+        ({"duration_s": 1}, "flows[0].seconds=2.0: must be at most 1, the trial's duration_s"),
         ({"threshold_pct": "35 %"}, "flows.parameters.threshold_pct=35 %: must be a whole number of 1 to 5 digits"),
     ],
 )
@@ -219,6 +225,7 @@ NOT_BELOW = "t_s=nan: must be numbers below 100000"
         ("acks", pl.all().shuffle(seed=1), "t_s=: must be in the order of time"),
         ("acks", pl.when(pl.int_range(pl.len()) > 1).then(pl.all()), "t_s=None: must be given in each row"),
         ("qdisc", pl.all().replace(0, None), "backlog_bytes=None: must be given in each row"),
+        ("acks", pl.all().head(0), "rows=0: must be 1 or more"),
         ("acks", pl.all().cast(pl.Float64), "flow=Float64: must be a column of whole numbers"),
     ],
 )
@@ -229,6 +236,15 @@ def test_a_table_that_lacks_what_it_is_read_for_is_refused(run: Path, table: str
     (line,) = faults(run)
     assert line.startswith(f"{file}: ")
     assert rule in line
+
+
+@pytest.mark.parametrize("left_s", [-3.0, 4.0])
+def test_an_exit_that_is_not_within_its_download_is_refused(run: Path, left_s: float) -> None:
+    file = run / TRIAL / "exits.parquet"
+    row = {"t_s": left_s, "flow": 1, "cwnd_pkts": 10, "ssthresh_pkts": 10, "rtt_ms": 600.0, "cause": "search"}
+    pl.DataFrame([row]).write_parquet(file)
+    sign(file)
+    assert faults(run) == [f"{file}: t_s={left_s}: must be from 0 to 3.28772, when its download ended"]
 
 
 def test_a_figure_in_svg_is_whole_whatever_it_is_about() -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from lab.judge.seen_exit import contradiction
 from lab.judge.slow_start import BY_LOSS, first_exit
-from lab.tables.stored_trial import FLOW
+from lab.tables.downloads import FLOW
 from lab_conform.case import Case, Check
 from lab_conform.measures import MEASURES
 from lab_conform.view import Unmeasured, View

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.tables.stored_trial import FLOW, Trial
+from lab.tables.downloads import FLOW
+from lab.tables.stored_trial import Trial
 from lab_conform.events import Link
 
 

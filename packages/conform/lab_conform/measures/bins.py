@@ -4,7 +4,7 @@
 import numpy as np
 import polars as pl
 
-from lab.tables.stored_trial import FLOW
+from lab.tables.downloads import FLOW
 from lab_conform.view import Unmeasured, View
 
 

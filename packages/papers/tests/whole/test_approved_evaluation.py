@@ -33,7 +33,7 @@ from lab.tables.stored_run import Run
 from lab.traces import importers
 from tests.approved import approved
 from tests.compared import example, store
-from tests.stored_run import change, rewrite, sign, store_run
+from tests.stored_run import change, rewrite, sign, store_run, with_extent
 
 GATEWAYS = {
     "usual": Gateway(threshold_bytes=500_000, duration_s=12),
@@ -153,7 +153,7 @@ def two_downloads(tmp_path: Path) -> Stored:
     for number, file in enumerate(sorted(run.glob("trials/*/trial.json"))):
         meta = json.loads(file.read_text())
         first = meta["flows"][0] | {"retransmits_pkts": 4}
-        rival = first | {"flow": 2, "cca": "cubic", "throughput_mbps": 2.0 + number, "retransmits_pkts": 3 * number}
+        rival = with_extent(first, flow=2, cca="cubic", throughput_mbps=2.0 + number, retransmits_pkts=3 * number)
         rewrite(file, meta | {"flows": [first, rival]})
         acks = file.with_name("acks.parquet")
         table = pl.read_parquet(acks)

@@ -29,7 +29,7 @@ from lab.schema.cca import load_ccas
 from lab.tables.columns import Column, Described
 from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
-from tests.stored_run import change, rewrite, store_run
+from tests.stored_run import change, rewrite, store_run, with_extent
 
 TABLE = Table("losses", "What was lost.", ("From", "Lost"), (Group("CUBIC", (Row(("here", "=1+1")),)),), (), "Sender")
 NUMBERS = Described("One row per number.", {"x": Column(pl.Float64, "a number", "")})
@@ -215,8 +215,8 @@ def test_each_valid_trial_with_a_rival_has_a_row_per_flow_and_their_ratios(tmp_p
     assert flows(stored(tmp_path)[0][0]).is_empty()
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
-        rival = meta["flows"][0] | {"flow": 2, "cca": "search", "throughput_mbps": 3.0, "retransmits_pkts": 0}
-        first = meta["flows"][0] | {"throughput_mbps": 6.0, "retransmits_pkts": 4, "end_s": 2.5}
+        rival = with_extent(meta["flows"][0], flow=2, cca="search", throughput_mbps=3.0, retransmits_pkts=0)
+        first = with_extent(meta["flows"][0], throughput_mbps=6.0, retransmits_pkts=4, end_s=2.5)
         rewrite(file, meta | {"flows": [first, rival]})
     change(run, scenario={"rival": "search"})
     table = flows(stored(tmp_path)[0][0])
@@ -245,7 +245,7 @@ def test_a_rival_that_had_no_time_has_no_rate_and_its_trial_no_fairness(tmp_path
     run = store_run(tmp_path, 1, senders=("cubic",), latest=True)
     file = run / "trials" / "cubic-001" / "trial.json"
     meta = json.loads(file.read_text())
-    late = meta["flows"][0] | {"flow": 2, "seconds": 0.0, "bytes": 0, "throughput_mbps": 0.0}
+    late = with_extent(meta["flows"][0], flow=2, data_s=meta["flows"][0]["end_s"], throughput_mbps=0.0)
     rewrite(file, meta | {"flows": [*meta["flows"], late]})
     change(run, scenario={"rival": "cubic"})
     table = flows(stored(tmp_path)[0][0])
