@@ -90,10 +90,13 @@ def take_tar(stream: IO[bytes], folder: Path, most: int) -> None:
             count.add(name, member.size)
             if not parts or parts[0] in INPUTS:
                 continue
-            if member.isdir():
-                folder.joinpath(*parts).mkdir(parents=True, exist_ok=True)
-            else:
-                write_member(tar, member, folder.joinpath(*parts))
+            try:
+                if member.isdir():
+                    folder.joinpath(*parts).mkdir(parents=True, exist_ok=True)
+                else:
+                    write_member(tar, member, folder.joinpath(*parts))
+            except (FileExistsError, NotADirectoryError, IsADirectoryError):  # a name of both
+                raise _not_plain(name) from None
 
 
 def require(folder: Path, file: str, otherwise: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lab_vm import real
+from lab_vm import host, machine, real
 from lab_vm.machine import Machine
 from lab_vm.node import pair
 
@@ -21,7 +21,7 @@ from lab.node.measure.machine import watch
 from lab.node.system.tools import NodeError
 from lab.runs.certificate import certify
 from lab.tables.trace import read_events
-from tests.brief import put
+from tests.brief import folder_at, put
 from tests.certified import NODE, PLAN, TABLES
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -124,6 +124,34 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
         Machine("netns", "away", config).run_plan(plan, tmp_path)
     with pytest.raises(UserError, match=r"^away: cannot be reached"):
         Machine("netns", "away", config).call("lab_vm.node.facts", "netns")
+
+
+@pytest.mark.parametrize(
+    ("sends", "runs", "fetches", "line"),
+    [
+        ("exec sleep 600", "", "", "away: exit status -9: ssh: no end after 1 s"),
+        ("", "exec sleep 600", "", "away: no end after 0.5 s"),
+        ("", "", "exec sleep 600", "away: no end of its records after 1 s"),
+        ("", "", "yes | head -c 300000 >&2; exit 3", "away: exit status 3: y"),
+    ],
+)
+def test_an_ssh_that_does_not_end_costs_a_trial_and_one_line(
+    sends: str, runs: str, fetches: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit_s in (("TRANSFER_S", 1.0), ("FETCH_S", 1.0)):
+        monkeypatch.setattr(machine, name, limit_s)
+    monkeypatch.setattr(host, "CLEANUP_S", 0.1)
+    does = f'case "$*" in *"tar -x"*) {sends or "cat"};; *"tar -c"*) {fetches or "true"};; *) {runs or "true"};; esac'
+    put(tmp_path / "ssh", f"#!/bin/sh\n{does}\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(TrialError) as refused:
+        Machine("netns", "away").execute("lab_vm.node.host", folder_at(tmp_path / "trial"), 0.5)
+    assert str(refused.value) == line
+
+
+def test_a_node_may_print_more_than_a_pipe_holds_in_any_bytes() -> None:
+    printed = host.attended(["sh", "-c", "yes | head -c 300000; printf '\\377'"], 60.0, "host")
+    assert (len(printed), printed[-1]) == (300_001, "\ufffd")
 
 
 class TakingDown:

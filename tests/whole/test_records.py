@@ -158,6 +158,8 @@ def test_a_machine_sends_plain_files_only(folder: Path, kind: bytes) -> None:
 def test_a_machine_sends_no_file_to_another_place_and_no_more_than_a_trial_may_leave(folder: Path) -> None:
     with pytest.raises(TrialError, match=r"^trial: ../outside: must be a plain file or folder$"):
         take_tar(archive(("../outside", tarfile.REGTYPE, "")), folder, MOST_BYTES)
+    with pytest.raises(TrialError, match=r"^trial: a/b: must be a plain file or folder$"):
+        take_tar(archive(("./a", tarfile.REGTYPE, ""), ("./a/b", tarfile.REGTYPE, "")), folder, MOST_BYTES)
     assert not (folder.parent / "outside").exists()
     members = [(str(number), tarfile.REGTYPE, "") for number in range(MOST_FILES + 1)]
     with pytest.raises(TrialError, match="must be at most"):

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -13,12 +14,14 @@ from typing import ClassVar
 from lab.backends import records
 from lab.backends.guest_code import root_of
 from lab.base.errors import UserError
-from lab.base.host_tool import ended, run_tool
+from lab.base.host_tool import end_group, ended, in_memory, run_tool, too_much
 from lab.node.plan import Plan
 from lab_vm.real_time import RealTime, patience_s, require_records
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
 TRANSFER_S = 300.0
+SELDOM_S = 0.2  # to look at a node: a trial in real time needs the processors
+CLEANUP_S = 60.0  # for a node to take down what it brought up, from the end of its standard input on
 
 
 @dataclass(frozen=True)
@@ -63,16 +66,19 @@ def as_root(module: str, *arguments: str) -> list[str]:
 
 def attended(command: list[str], limit_s: float, where: str) -> str:
     """Run a node's command and return its output; it ends with this process, which holds its standard input open."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    ) as process:
+    with in_memory() as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
         assert process.stdin
-        assert process.stdout
         try:
-            process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            raise records.TrialError(f"{where}: no end after {limit_s:.0f} s") from None
+            late = too_much(process, (output,), limit_s, SELDOM_S)
         finally:
             process.stdin.close()
-        return process.stdout.read()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(CLEANUP_S)
+            end_group(process)
+        if late:
+            raise records.TrialError(f"{where}: {late}")
+        output.seek(0)
+        return output.read().decode(errors="replace")

@@ -11,17 +11,19 @@ import shlex
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import ClassVar
 
 from lab.backends.guest_code import package_of, sources
 from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.base.host_tool import ended, run_tool
+from lab.base.host_tool import ended, in_memory, run_tool
 from lab.base.plain_file import write_whole
 from lab.node.plan import Plan
 from lab_vm.host import TRANSFER_S, answer_of, attended
@@ -31,6 +33,7 @@ NAME = "lab"
 FOLDER = paths.REPO / ".vagrant"
 PLACE = "/var/tmp"
 SSH_FAILED = 255
+FETCH_S = 3600.0  # for records, which are larger than what is sent; ssh itself ends where the machine is silent
 OPTIONS = {
     "BatchMode": "yes",
     "ConnectTimeout": "20",
@@ -88,7 +91,7 @@ class Machine(RealTime):
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
             self._send(arguments[0], None, there)
-        except (TrialError, subprocess.TimeoutExpired) as error:
+        except TrialError as error:
             raise UserError(str(error)) from None
         command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(arguments)}"
         last = f"status=$?; sudo rm -rf {there}; exit $status"
@@ -103,30 +106,32 @@ class Machine(RealTime):
 
     def _send(self, module: str, folder: Path | None, there: str) -> None:
         """Send the code of a module that runs there, and the trial's folder."""
-        sending = subprocess.Popen(
-            self.ssh(f"mkdir {there} && tar -x -C {there}"), stdin=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        assert sending.stdin
-        try:
-            with tarfile.open(fileobj=sending.stdin, mode="w|") as tar:
+        with tempfile.TemporaryFile() as sent:
+            with tarfile.open(fileobj=sent, mode="w") as tar:
                 for place, file in sources(package_of(module)).items():
                     tar.add(file, place)
                 if folder:
                     tar.add(folder, "trial")
-        except BrokenPipeError:
-            pass  # ssh reports why
-        _, errors = sending.communicate(timeout=TRANSFER_S)
-        self._require(sending.returncode, errors)
+            sent.seek(0)
+            done = run_tool(*self.ssh(f"mkdir {there} && tar -x -C {there}"), limit_s=TRANSFER_S, given=sent)
+        self._require(done.returncode, done.stderr)
 
     def _fetch(self, there: str, folder: Path, most: int) -> None:
         command = self.ssh(f"sudo tar -c -C {there}/trial .")
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as fetching:
+        with in_memory() as errors:
+            fetching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
             assert fetching.stdout
-            assert fetching.stderr
-            with suppress(tarfile.ReadError):  # ssh reports why
-                take_tar(fetching.stdout, folder, most)
-            errors = fetching.stderr.read()
-        self._require(fetching.returncode, errors)
+            late = Timer(FETCH_S, fetching.kill)
+            late.start()
+            try:
+                with fetching, suppress(tarfile.ReadError):  # ssh reports why
+                    take_tar(fetching.stdout, folder, most)
+            finally:
+                late.cancel()
+            if fetching.returncode < 0:
+                raise TrialError(f"{self.name}: no end of its records after {FETCH_S:g} s")
+            errors.seek(0)
+            self._require(fetching.returncode, errors.read())
 
     def _require(self, status: int, errors: bytes) -> None:
         if status:
