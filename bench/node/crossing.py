@@ -16,12 +16,11 @@ import sys
 import time
 from array import array
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
-from lab.node.measure.batches import BATCH, LONGEST_PAUSE_S, Batch, headers_bytes, open_udp
 from lab.node.net.forked import Forked
 from lab.node.qdiscs import link, qdisc
 from lab.node.qdiscs.stepping import Step, stepping
@@ -33,7 +32,11 @@ if TYPE_CHECKING:
     from lab.node.plan import Node, NodesPlan, Shape, Spec, Topology
 
 ADDRESS, PORT = "10.0.2.2", 7000
-ETHERNET_BYTES = 14
+HEADERS_BYTES = 14 + 20 + 8  # Ethernet, IP, UDP
+SO_RCVBUFFORCE, SO_TIMESTAMPNS, SO_RXQ_OVFL = 33, 35, 40  # include/uapi/asm-generic/socket.h
+BUFFER_BYTES = 64 << 20
+CONTROL_BYTES = 64
+LONGEST_PAUSE_S = 0.02  # between two readings of the buffer: waking up for each packet would cost more than the packet
 STAMP = struct.Struct("=QQ")  # number, when it was sent
 LEAD_NS = 500_000_000  # from the last preparation to t = 0: both ends are ready, on a busy machine too
 NODE, DEV = "router", "eth2"
@@ -87,17 +90,19 @@ TOPOLOGY: "Topology" = {
 def receive(file: str, until_ns: int) -> int:
     """Log every packet as (number, sent, received), all in monotonic nanoseconds; returns how many came."""
     offset_ns = time.time_ns() - time.monotonic_ns()
-    log, batch, overflowed = array("Q"), Batch(BATCH, STAMP.size), 0  # the padding is not wanted
-    with open_udp(socket.AF_INET, PORT) as sink:
+    log, overflowed = array("Q"), 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
+        for option, value in ((SO_TIMESTAMPNS, 1), (SO_RXQ_OVFL, 1), (SO_RCVBUFFORCE, BUFFER_BYTES)):
+            sink.setsockopt(socket.SOL_SOCKET, option, value)
+        sink.bind(("", PORT))
         waiting = select.poll()
         waiting.register(sink, select.POLLIN)
         while (left_ns := until_ns - time.monotonic_ns()) > 0:
             if waiting.poll(left_ns / 1e6):  # nothing wakes it up as long as nothing comes
                 time.sleep(min(LONGEST_PAUSE_S, max(until_ns - time.monotonic_ns(), 0) / 1e9))
-            while count := batch.receive(sink):
-                for at, _, arrived_ns, dropped in batch.received(count):
-                    log.extend((*STAMP.unpack_from(batch.data, at), arrived_ns - offset_ns))
-                    overflowed = max(overflowed, dropped)
+            for stamp, arrived_ns, dropped in _received(sink):
+                log.extend((*STAMP.unpack(stamp), arrived_ns - offset_ns))
+                overflowed = max(overflowed, dropped)
     if overflowed:
         raise NodeError(f"receiver: {overflowed} packets found its socket full: must be 0 to measure a link")
     with Path(file).open("wb") as stream:
@@ -105,37 +110,30 @@ def receive(file: str, until_ns: int) -> int:
     return len(log) // 3
 
 
+def _received(sink: socket.socket) -> Iterator[tuple[bytes, int, int]]:
+    """Yield of each packet that is there its stamp, when it arrived, and the socket's drops so far."""
+    with suppress(BlockingIOError):
+        while True:
+            stamp, control, _, _ = sink.recvmsg(STAMP.size, CONTROL_BYTES, socket.MSG_DONTWAIT)
+            found = {kind: value for _, kind, value in control}
+            seconds, nanoseconds = struct.unpack("qq", found[SO_TIMESTAMPNS])
+            yield stamp, seconds * 10**9 + nanoseconds, int.from_bytes(found.get(SO_RXQ_OVFL, b""), sys.byteorder)
+
+
 def send(file: str, start_ns: int) -> None:
-    """Send what a file lists; packets of one time and size go together."""
+    """Send what a file lists; between packets of one time no clock is read, which would take virtual time."""
     plan = array("Q")
     plan.frombytes(Path(file).read_bytes())
-    number, batches = 0, dict[int, Batch]()
+    packets = enumerate(zip(plan[::2], plan[1::2], strict=True))
     punctual_thread()  # a packet that wakes up together with tc meets a change at its very time
-    with open_udp(socket.AF_INET, 0) as source:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source:
         source.connect((ADDRESS, PORT))
-        for after_ns, frame_bytes, count in _together(plan):
-            if frame_bytes not in batches:
-                batches[frame_bytes] = Batch(BATCH, frame_bytes - ETHERNET_BYTES - headers_bytes(source))
+        for after_ns, together in groupby(packets, lambda packet: packet[1][0]):
             if (wait_ns := start_ns + after_ns - time.monotonic_ns()) > 0:
                 time.sleep(wait_ns / 1e9)
-            _send(source, batches[frame_bytes], number, count)
-            number += count
-
-
-def _together(plan: "array[int]") -> Iterator[tuple[int, int, int]]:
-    """Yield time, size and number of the packets that go in one call."""
-    pairs = ((plan[at], plan[at + 1]) for at in range(0, len(plan), 2))
-    for (after_ns, frame_bytes), group in groupby(pairs):
-        left = sum(1 for _ in group)
-        while left:
-            yield after_ns, frame_bytes, min(left, BATCH)
-            left -= min(left, BATCH)
-
-
-def _send(source: socket.socket, batch: Batch, number: int, count: int) -> None:
-    for place in range(count):
-        STAMP.pack_into(batch.data, place * batch.size_bytes, number + place, time.monotonic_ns())
-    batch.send(source, count)
+            sent_ns = time.monotonic_ns()
+            for number, (_, frame_bytes) in together:
+                source.send(STAMP.pack(number, sent_ns).ljust(frame_bytes - HEADERS_BYTES, b"\0"))
 
 
 def cross(plan: CrossingPlan, folder: str) -> Crossing:

@@ -19,12 +19,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.node.measure.batches import open_udp
 from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
 from lab_live.node import datagrams
 from lab_live.node.control import MOST_ERROR_CHARS, Line, Message, listen
-from lab_live.node.datagrams import Arrived, Phase
+from lab_live.node.datagrams import Arrived, Phase, open_udp
 from lab_live.node.lobby import Lobby, Peer
 
 VERSION = 1
@@ -162,6 +161,7 @@ def _caller(udp: socket.socket, token: bytes, client: str) -> Any:
         except TimeoutError:
             break
         if datagram == token and address[0] == client:
+            udp.settimeout(None)
             return address
     raise NodeError(f"UDP port {udp.getsockname()[1]}: must be reachable: no datagram of the client came")
 
@@ -169,7 +169,6 @@ def _caller(udp: socket.socket, token: bytes, client: str) -> Any:
 def _serve_phase(line: Line, request: PathRequest, index: int, token: bytes, fillers: socket.socket) -> None:
     phase, spec = request.phase(index), request.phases[index]
     line.answer(GREETING_S + phase.drain_s)
-    fillers.settimeout(None)
     collecting = Task(datagrams.collect, fillers, token, phase, request.rate_mbps) if spec["up"] else None
     line.send(begun=index)
     sent = datagrams.fill(fillers, token, phase, request.rate_mbps, request.packet_bytes) if spec["down"] else 0
