@@ -3,9 +3,9 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from lab.traces.parquet import announced, parquet_errors, require_small
 
 Kind = Literal["series", "opportunities", "samples"]
 Meaning = Literal["capacity", "goodput", "usage"]
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 KEY = "search-lab recording"
 VERSION = 1
@@ -24,9 +25,10 @@ ROW_GROUP = 131_072  # rows that a lazy reader holds at once
 
 
 @dataclass(frozen=True)
-class About:
-    """The facts that a table of numbers does not contain."""
+class Facts(Generic[Frame]):
+    """A table of numbers, and the facts that it does not contain."""
 
+    frame: Frame  # t_s first, from 0, strictly increasing
     kind: Kind  # series: on a clock; opportunities: times at which packets may pass; samples: no clock, to draw from
     meaning: Meaning | None  # of the rate columns; None where there are none, or the source does not state it
     format: str  # the importer's name
@@ -34,22 +36,19 @@ class About:
     notes: tuple[str, ...]  # what the importer found or did, a sentence each
     length_s: float | None = None  # where the source states it, as by an end without values; else as rows usually last
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """Everything but the table."""
+        return {each.name: getattr(self, each.name) for each in fields(Facts)[1:]}
+
 
 @dataclass(frozen=True)
-class Recording:
-    """A recording in memory; the fields beside the table are About's.
+class Recording(Facts[pl.DataFrame]):
+    """A recording in memory.
 
     A value holds from its t_s until the next row's; null is missing: nobody measured, or the answer never came.
     UserError where a column is not one of lab.traces.columns or breaks its rule.
     """
-
-    frame: pl.DataFrame  # t_s first, from 0, strictly increasing
-    kind: Kind
-    meaning: Meaning | None
-    format: str
-    source: str
-    notes: tuple[str, ...]
-    length_s: float | None = None
 
     def __post_init__(self) -> None:
         for field, known in (("kind", get_args(Kind)), ("meaning", (*get_args(Meaning), None))):
@@ -61,17 +60,11 @@ class Recording:
             if self.length_s is not None and not self.frame["t_s"][-1] <= self.length_s <= LONGEST_S:
                 raise field_error(self.source, "length_s", self.length_s, f"the last t_s or above, to {LONGEST_S:g}")
 
-    @property
-    def about(self) -> About:
-        """Everything but the table."""
-        return About(self.kind, self.meaning, self.format, self.source, self.notes, self.length_s)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Scan(About):
+class Scan(Facts[pl.LazyFrame]):
     """A stored recording that is not in memory."""
 
-    frame: pl.LazyFrame
     path: Path
 
     def batches(self, rows: int = ROW_GROUP) -> Iterator[pl.DataFrame]:
@@ -89,7 +82,7 @@ class Scan(About):
 
 def write(recording: Recording, path: Path) -> None:
     """Store a recording as Parquet; it appears when it is whole."""
-    stated = {name: value for name, value in asdict(recording.about).items() if name != "length_s" or value is not None}
+    stated = {name: value for name, value in recording.about.items() if name != "length_s" or value is not None}
     about = json.dumps({"version": VERSION, **stated})
     require_plain(path)
     try:
@@ -107,17 +100,18 @@ def read(path: Path) -> Recording:
         require_small(path, path)
         frame = found.frame.collect()
     check_columns(frame, found.kind, str(path))  # what is wrong is this file's, and not its source's
-    return Recording(frame, found.kind, found.meaning, found.format, found.source, found.notes, found.length_s)
+    return Recording(frame, **found.about)
 
 
 def scan(path: Path) -> Scan:
     """Open a stored recording lazily: its table stays on disk."""
-    about = _about(path, _metadata(path))
+    metadata = _metadata(path)
+    frame = pl.scan_parquet(path, glob=False)
+    found = _scan(path, frame, metadata)
     with parquet_errors(path):
         announced(path)
-        frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
-    return Scan(**asdict(about), frame=frame, path=path)
+    return found
 
 
 def is_recording(path: Path) -> bool:
@@ -130,21 +124,21 @@ def _metadata(path: Path) -> dict[str, str]:
         return pl.read_parquet_metadata(path)
 
 
-def _about(path: Path, metadata: dict[str, str]) -> About:
+def _scan(path: Path, frame: pl.LazyFrame, metadata: dict[str, str]) -> Scan:
     try:
         content = strict_json.loads(metadata[KEY])
         version = content.pop("version")
         notes = tuple(content.pop("notes"))
-        about = About(notes=notes, **content)
+        found = Scan(frame=frame, path=path, notes=notes, **content)
     except (KeyError, ValueError, TypeError, AttributeError):
         raise UserError(f"{path}: metadata: must be that of a recording written by `lab traces import`") from None
     if version != VERSION:
         raise field_error(path, "version", version, f"{VERSION}: import the recording again")
-    _check_words(path, about)
-    return about
+    _check_words(path, found)
+    return found
 
 
-def _check_words(path: Path, about: About) -> None:
+def _check_words(path: Path, about: Scan) -> None:
     texts: list[Any] = [about.format, about.source, *about.notes]
     if about.kind not in get_args(Kind) or not all(isinstance(text, str) for text in texts):
         raise field_error(path, "metadata", about.kind, "that of a recording written by `lab traces import`")
