@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_try.threads import map_in_threads
 from lab_vm import real
 from rich.console import Console
 
 from lab.backends.backend import Description, Site
 from lab.base.errors import Interrupted, going_on
 from lab.base.paths import REPO
-from lab.base.processes import map_in_threads
 from lab.commands import run
 from lab.kernel.recipe import Recipe
 from lab.runs.options import RunOptions
@@ -46,8 +46,8 @@ import os, sys, time
 from contextlib import ExitStack, suppress
 from lab import __main__
 from lab.base import workers
-from lab.base.processes import map_in_threads
 from lab.base.scratch import scratch_folder
+from lab_try.threads import map_in_threads
 
 def use(seconds):
     with scratch_folder() as folder:
@@ -76,7 +76,15 @@ SENT = [[signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP, signal.SIGHUP], [sign
 
 def ends(folder: Path, work: str, temporary: Path, how: str = "--default-signal=HUP,INT") -> "subprocess.Popen[str]":
     (folder / "ends.py").write_text(ENDS)
-    words = ["env", how, f"PYTHONPATH={REPO}", f"TMPDIR={temporary}", sys.executable, str(folder / "ends.py"), work]
+    words = [
+        "env",
+        how,
+        f"PYTHONPATH={REPO}:{REPO}/packages/try",
+        f"TMPDIR={temporary}",
+        sys.executable,
+        str(folder / "ends.py"),
+        work,
+    ]
     both = subprocess.PIPE
     return subprocess.Popen(words, stdout=both, stderr=both, text=True, start_new_session=True)
 

@@ -15,7 +15,6 @@ from lab.backends.choose import choose
 from lab.backends.virtual import Virtual, find_built
 from lab.base.choice import names
 from lab.base.errors import COMMAND_LINE, field_error
-from lab.base.processes import map_in_threads
 from lab.base.workers import Pool, one_pool
 from lab.commands.compare import CompareOptions, compare, fetched
 from lab.commands.prepare import build, built, prepare, refuse
@@ -36,6 +35,7 @@ from lab_try.module.source import OwnSource, read_sources
 from lab_try.senders import Passed, module_files, read_params
 from lab_try.senders import own_senders as senders_of_modules
 from lab_try.smoke import SmokeTest
+from lab_try.threads import map_in_threads
 
 AGAINST = "cubic,search,bbr"
 NEEDED = ("lab.runs.pool", "lab.report.compare.explained")  # by workers, which import it while the module is built

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,8 @@ from lab.base.errors import UserError
 from lab.base.host_tool import run_tool
 from lab.base.paths import REPO
 from lab.base.plain_file import require_folder
-from lab.base.processes import map_in_threads, processors
 from lab.base.scratch import scratch_folder
+from lab.base.workers import map_in_processes
 from lab.images import image
 from lab.kernel import build
 from lab.report import kept
@@ -79,13 +80,10 @@ def notebooks_of(folder: Path) -> list[Path]:
 
 def execute_all(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> list[Executed]:
     """Execute what changed of a folder's notebooks that hand something over, as many at once as there are cores."""
-    results = results.resolve()
-    return map_in_threads(
-        lambda file: _executed(file, results, replay_library), notebooks_of(notebooks), at_once=processors()
-    )
+    return map_in_processes(partial(_executed, results.resolve(), replay_library), notebooks_of(notebooks))
 
 
-def _executed(file: Path, results: Path, replay_library: Path | None) -> Executed:
+def _executed(results: Path, replay_library: Path | None, file: Path) -> Executed:
     """Execute a notebook, unless it was executed over the same before; one with a fault is executed again."""
     notebook = Notebook.read(file)
     out = results / FOLDER / file.stem
