@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from lab.node import beginning
 from lab.node.measure import capture, counters, probe, trace
-from lab.node.measure.machine import watch
 from lab.node.measure.sampler import sampler
 from lab.node.net import netns, route, sysctl
 from lab.node.net.forked import Forked
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lab.node.plan import FlowPlan, NodesPlan, Plan
-    from lab.node.record import Applied, Clocks, Counters, DownloadRecord, MachineLoad, NodeRecord, Probed, Traffic
+    from lab.node.record import Applied, Clocks, DownloadRecord, NodeRecord, Probed, Traffic
 
     Serve = Callable[[FlowPlan], AbstractContextManager[int]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
@@ -55,41 +54,38 @@ def run_trial(
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json.
 
     `serve` and `begin` are the two ends of a download. `build` brings the nodes up, each a named network namespace (`ip
-    netns`), and takes them down whatever happens. It yields the far machine where the client's TCP runs on one, else
-    None.
+    netns`), and takes them down whatever happens. It yields what else a package measures in real time, else None.
     """
-    with network_up(plan, folder, build) as (far, applied):
+    with network_up(plan, folder, build) as (real, applied):
         probes = _probe(plan)
         probe.require_crossed(plan["shapes"], probes)
-        wire_us = far.wire_us() if far else None
-        traffic = _traffic(plan, folder, far, serve, begin)
         record: NodeRecord = {
-            **traffic,
+            **_traffic(plan, folder, real, serve, begin),
             "applied": applied,
             "probes": probes,
-            "counters": _counters(plan, far),
+            "counters": counters.read(plan["topology"], plan["ends"]),
             "kernel": small_file.read(Path("/proc/version")).strip(),
             "modules": {module["name"]: modules.readable(module["name"]) for module in plan["modules"]},
         }
-        if far and wire_us is not None:
-            record["far"] = {"machine": far.machine, "wire_us": wire_us}
+        if real:
+            real.complete(record)
     small_file.make(folder / "node.json", json.dumps(record, indent=1))
 
 
 @contextmanager
 def network_up(plan: "Plan", folder: Path, build: "Build" = namespaces) -> "Iterator[tuple[Any, list[Applied]]]":
-    """Bring a plan's nodes and link up while the block runs; yields the far machine, if any, and the link's qdiscs."""
+    """Bring a plan's nodes and link up while the block runs; yields what `build` does, and the link's qdiscs."""
     beginning.prepare(plan)
     plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
     modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
     for module in plan["modules"]:
         modules.load(module["name"], module["params"], folder / module["file"] if "file" in module else None)
     sysctl.pin(None, plan["sysctls"]["kernel"])
-    with nodes_up(plan, folder, build) as far:
+    with nodes_up(plan, folder, build) as real:
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
             route.pin(node, plan["sysctls"]["route"])
-        yield far, link.shaped([*plan["shapes"], *plan["egress"]])
+        yield real, link.shaped([*plan["shapes"], *plan["egress"]])
 
 
 @contextmanager
@@ -97,18 +93,14 @@ def nodes_up(
     plan: "NodesPlan", folder: Path, build: "Callable[..., AbstractContextManager[Any]]" = namespaces
 ) -> Iterator[Any]:
     """Bring the nodes of a plan up, and prepare them for a trial; yields what `build` does."""
-    with build(plan, folder) as far:
+    with build(plan, folder) as real:
         netns.ready(plan["topology"])
         if plan.get("clock") == "real":
             netns.keep_order(plan["topology"])
-        try:
-            yield far
-        finally:
-            if plan.get("clock") == "real":
-                netns.let_go(plan["ends"])
+        yield real
 
 
-def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":
+def _traffic(plan: "Plan", folder: Path, real: Any, serve: "Serve", begin: "Begin") -> "Traffic":
     """Start everything that watches, then the flow, then the changes of the link.
 
     The second beginning keeps the packets independent of how long servers and capture take to start.
@@ -129,11 +121,12 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         sample()
         start = stack.enter_context(series_begin.awaited(plan, time.monotonic_ns() + link.AHEAD_NS))
         changes = stack.enter_context(link.following(plan["shapes"], folder, start))
-        machine = stack.enter_context(_watched(plan))
+        if real:
+            stack.enter_context(real.watched())
         late = stack.enter_context(late_start.held(plan, pids[0]))
         own, *beside = plan["flows"]
         early = [None if "start_s" in each else stack.enter_context(begin(plan, each)) for each in beside]
-        first = stack.enter_context(begin(plan, own, far))
+        first = stack.enter_context(begin(plan, own, real and real.far))
         begun = zip(early, beside, strict=True)  # in the plan's order, as what is measured is read
         others = [Task(each.measure) if each else Task(_later, plan, flow, begin) for each, flow in begun]
         measured = [first.measure(), *(other.result() for other in others)]
@@ -151,7 +144,7 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     }
     if late:
         traffic["server_start_s"] = late.waited_s()
-    return traffic | {"machine": machine[0]} if machine else traffic
+    return traffic
 
 
 def _later(plan: "Plan", flow: "FlowPlan", begin: "Begin") -> "DownloadRecord":
@@ -159,28 +152,6 @@ def _later(plan: "Plan", flow: "FlowPlan", begin: "Begin") -> "DownloadRecord":
     sleep_until(time.monotonic_ns() + round(flow["start_s"] * SECOND_NS))
     with begin(plan, flow) as download:
         return download.measure()
-
-
-def _counters(plan: "Plan", far: Any) -> "Counters":
-    """Read every counter; those of a far client's TCP come from its own machine."""
-    found = counters.read(plan["topology"], plan["ends"])
-    if far:
-        found["tcp"][plan["flows"][0]["receiver"]] = far.request("losses")
-    return found
-
-
-@contextmanager
-def _watched(plan: "Plan") -> "Iterator[list[MachineLoad]]":
-    """Watch the machine while the block runs, where it may be too slow: in real time. The list then holds one item."""
-    found: list[MachineLoad] = []
-    if plan.get("clock") != "real":
-        yield found
-        return
-    process = Forked(plan["ends"][0], watch)
-    try:
-        yield found
-    finally:
-        found.append(process.stop())
 
 
 def _probe(plan: "Plan") -> "list[Probed]":

@@ -14,10 +14,10 @@ import pytest
 from lab_vm import host, machine, real
 from lab_vm.machine import Machine
 from lab_vm.node import pair
+from lab_vm.node.machine import watch
 
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
-from lab.node.measure.machine import watch
 from lab.node.system.tools import NodeError
 from lab.runs.certificate import certify
 from lab.tables.trace import read_events

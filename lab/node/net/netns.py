@@ -6,7 +6,6 @@ Under User Mode Linux a process costs milliseconds: what few system calls do nee
 
 import errno
 import re
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from lab.node.plan import Topology
 
 PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
-CLOSED_S = 15  # for connections whose programs are gone: they hold a namespace, and a sender's module, for minutes
 OWN_SETTING = re.compile(r"sysctl -q -w net\.[\w.]+=\w+")
 
 
@@ -88,20 +86,6 @@ def keep_order(topology: "Topology") -> None:
         for dev in interfaces(topology, name):
             where = f"/sys/class/net/{dev}/queues/rx-0/rps_cpus"  # of the node, as `ip netns exec` mounts it
             run("ip", "netns", "exec", name, "sh", "-e", "-c", f"[ ! -e {where} ] || echo 1 >{where}")
-
-
-def let_go(nodes: list[str]) -> None:
-    """Give connections whose programs are gone the time to close, while the wires are there."""
-    for _ in range(CLOSED_S * 10):
-        if not any(_connected(node) for node in nodes):
-            return
-        time.sleep(0.1)
-
-
-def _connected(node: str) -> bool:
-    """Return whether a node has connections, apart from those in TIME-WAIT."""
-    with entered(node):
-        return bool(run("ss", "-Htan", "state", "connected", "exclude", "time-wait").strip())
 
 
 def changes_only_its_node(line: str) -> bool:

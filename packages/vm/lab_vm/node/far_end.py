@@ -21,7 +21,6 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from lab.node.measure import counters
-from lab.node.measure.machine import watch
 from lab.node.net import interface, netns, route, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import entered, named
@@ -30,6 +29,8 @@ from lab.node.system import modules
 from lab.node.system.tools import NodeError, run, run_json
 from lab.node.traffic import flow
 from lab_vm.node.exclusive import held_alone
+from lab_vm.node.machine import watch
+from lab_vm.node.named import let_go
 
 if TYPE_CHECKING:
     from lab.node.plan import Module, Sysctls
@@ -117,7 +118,7 @@ def _down() -> None:
     if NODE in named():
         for process in map(int, run("ip", "netns", "pids", NODE).split()):
             os.kill(process, signal.SIGKILL)
-        netns.let_go([NODE])
+        let_go([NODE])
         netns.unname([NODE])
 
 

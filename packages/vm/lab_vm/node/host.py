@@ -25,6 +25,8 @@ from lab.node.system.tools import NodeError
 from lab.node.trial import namespaces, run_trial
 from lab_vm.node import containerlab, leases, leftovers, mininet, pair
 from lab_vm.node.exclusive import held_alone
+from lab_vm.node.machine import Real
+from lab_vm.node.named import let_go
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan
@@ -112,7 +114,17 @@ def _trial(plan: "Plan", folder: Path) -> None:
     with held_alone(STATE / "lock", plan["holder"]):
         leftovers.clear(STATE)
         with leftovers.claimed(STATE, plan), _as_before(plan), logged(folder):
-            run_trial(plan, folder, build=ENGINES[plan["engine"]])
+            run_trial(plan, folder, build=_nodes)
+
+
+@contextmanager
+def _nodes(plan: "Plan", folder: Path) -> Iterator[Real]:
+    """Let a plan's engine bring the nodes up; connections close while the wires are there."""
+    with ENGINES[plan["engine"]](plan, folder) as far:
+        try:
+            yield Real(plan, far)
+        finally:
+            let_go(plan["ends"])
 
 
 def _clean() -> None:

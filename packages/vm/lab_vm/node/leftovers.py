@@ -16,6 +16,7 @@ from lab.node.qdiscs import link
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run
 from lab_vm.node import containerlab
+from lab_vm.node.named import let_go
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan
@@ -64,7 +65,7 @@ def clear(state: Path) -> list[str]:
     claim: Claim = json.loads((state / CLAIM).read_text())
     removed = [f"network namespace {name}" for name in claim["nodes"] if name in namespace.named()]
     removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
-    netns.let_go([name for name in claim["nodes"] if name in namespace.named()])
+    let_go([name for name in claim["nodes"] if name in namespace.named()])
     netns.unname(claim["nodes"])
     if claim["engine"] == "containerlab" and shutil.which("docker"):
         containerlab.destroy()

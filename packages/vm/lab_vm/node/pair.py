@@ -44,6 +44,7 @@ class Far:
     def __init__(self, here: str, address: str) -> None:
         self.here, self.address = here, address
         self.machine: MachineLoad | None = None  # how busy it was, known once its client is stopped
+        self.wire_us: list[float] = []  # round trips over the wire between the machines
         code = _code()
         self.process = subprocess.Popen(
             ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", NAME, SERVE.format(size=len(code))],
@@ -68,10 +69,10 @@ class Far:
         """Start a client there."""
         return ClientAfar(self, argv)
 
-    def wire_us(self) -> list[float]:
+    def measure_wire(self) -> None:
         """Measure the round trip over the wire between the machines; the first finds the way, and does not count."""
         printed = run("ip", "netns", "exec", self.here, "ping", "-c", str(1 + PINGS), "-i", "0.05", self.address)
-        return [1e3 * float(ms) for ms in re.findall(r"time=([\d.]+) ms", printed)[1:]]
+        self.wire_us = [1e3 * float(ms) for ms in re.findall(r"time=([\d.]+) ms", printed)[1:]]
 
     def close(self) -> None:
         """End the session, and wait until everything there is taken down."""
@@ -122,6 +123,7 @@ def client_afar(plan: "Plan", _folder: Path) -> Iterator[Far]:
         given = {"senders": plan["modules"], "sysctls": plan["sysctls"]}
         far.request("up", holder=plan["holder"], address=there, gateway=here, **given)
         _pass_on(plan["topology"], node, here, there)
+        far.measure_wire()
         yield far
 
 

@@ -3,11 +3,16 @@
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lab.node.net.forked import Forked
 
 if TYPE_CHECKING:
-    from lab.node.record import Lateness, MachineLoad, Second
+    from lab.node.plan import Plan
+    from lab.node.record import Lateness, MachineLoad, NodeRecord, Second
 
 
 INTERVAL_NS = 10_000_000
@@ -15,6 +20,29 @@ SECOND_NS = 1_000_000_000
 BUSY = ("user", "nice", "system", "irq", "softirq")
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")  # proc_stat(5)
 Times = dict[str, int]
+
+
+class Real:
+    """What a trial in real time records besides, and the second machine where the client's TCP runs on one."""
+
+    def __init__(self, plan: "Plan", far: Any) -> None:
+        self.plan, self.far = plan, far
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch the machine while the block runs: it may be too slow."""
+        process = Forked(self.plan["ends"][0], watch)
+        try:
+            yield
+        finally:
+            self._machine: MachineLoad = process.stop()
+
+    def complete(self, record: "NodeRecord") -> None:
+        """Add the machines to a record, and the counters of a client's TCP that are on its own machine."""
+        record["machine"] = self._machine
+        if self.far:
+            record["far"] = {"machine": self.far.machine, "wire_us": self.far.wire_us}
+            record["counters"]["tcp"][self.far.here] = self.far.request("losses")
 
 
 def watch() -> "MachineLoad":
