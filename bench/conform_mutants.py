@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from lab_compare.comparison import known_senders
 from lab_conform.case import chosen
 from lab_conform.run import Bench, verdicts
 from lab_conform.subject import subject
@@ -28,7 +29,6 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.base.processes import processors
 from lab.commands.prepare import prepare
-from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
 from lab.schema.cca import Cca
 from lab.schema.load import Strict, read_yaml

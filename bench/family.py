@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from lab_compare.command import fetched
+from lab_compare.comparison import SEED, Comparison
+from lab_compare.exits import Exits, exits_of
+from lab_compare.results import of_run
 from lab_papers.fullest import first_stored
 from rich.console import Console
 
@@ -20,12 +24,8 @@ from bench.measured import Figure, store
 from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.compare import fetched
 from lab.commands.prepare import prepare, run_all
-from lab.evaluation.compare.comparison import SEED, Comparison
-from lab.evaluation.compare.exits import Exits, exits_of
-from lab.evaluation.compare.ranks import RankedPlace
-from lab.evaluation.compare.results import of_run
+from lab.evaluation.ranks import RankedPlace
 from lab.kernel.recipe import Recipe
 from lab.runs.experiment import Experiment
 from lab.runs.link_kinds import KINDS, Link

@@ -16,7 +16,7 @@ from subprocess import CompletedProcess, TimeoutExpired
 
 from lab.base.paths import REPO
 
-IMPORTED = ["tests.warm_command", "lab.commands.cli", "lab.commands.run", "lab.commands.compare", "polars"]
+IMPORTED = ["tests.warm_command", "lab.commands.cli", "lab.commands.run", "lab_compare.command", "polars"]
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(IMPORTED)
 

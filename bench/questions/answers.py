@@ -2,7 +2,7 @@
 """The rows of a question: a form at a place, against the question's base on the same draws.
 
 Exits are judged by the lasting truth. Two forms have separated where the exact paired test of one look rejects that
-they are alike (lab/evaluation/compare/sequential.py), after Holm's correction over all pairs of the question.
+they are alike (lab/evaluation/sequential.py), after Holm's correction over all pairs of the question.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from lab_papers.search_replay import EXIT, exit_pkts, replay_bins, version
 from bench.questions.schema import Form, Question
 from lab.base.errors import UserError
 from lab.base.stats import mean_sd, paired, wilson_pct
-from lab.evaluation.compare.ranks import holm
-from lab.evaluation.compare.sequential import level, one_look
+from lab.evaluation.ranks import holm
+from lab.evaluation.sequential import level, one_look
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.copies import distinct
 from lab.judge.registry import LASTING

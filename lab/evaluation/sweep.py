@@ -11,7 +11,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.base.stats import AtLeast, bootstrap, mean_sd, share_pct, wilson_pct
-from lab.evaluation.compare.measures import BY_NAME, Measure, values
+from lab.evaluation.measures import BY_NAME, Measure, values
 from lab.judge.copies import copied
 from lab.judge.stored import Stored
 from lab.runs.run_folder import dated_folder

@@ -15,7 +15,7 @@ from matplotlib.transforms import Transform, offset_copy
 
 from lab.base.format import AT_LEAST, trials_text
 from lab.base.stats import largest, smallest
-from lab.evaluation.compare.measures import BY_NAME
+from lab.evaluation.measures import BY_NAME
 from lab.evaluation.sweep import BOUNDS, fields_of
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt

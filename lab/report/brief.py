@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lab.base.format import NONE, significant
 from lab.judge.registry import LASTING
-from lab.report.matrix.published import short_label
+from lab.report.published import short_label
 
 HEADER = ("Sender", "Chokepoint,\nby the queue", "by the\npapers' rule", "Exit\n(s)", "Throughput\n(Mb/s)")
 

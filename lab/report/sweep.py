@@ -8,7 +8,7 @@ import polars as pl
 
 from lab.base.format import AT_LEAST, NONE, number
 from lab.base.plain_file import write_whole
-from lab.evaluation.compare.measures import BY_NAME
+from lab.evaluation.measures import BY_NAME
 from lab.evaluation.sweep import BOUNDS, fields_of
 from lab.figures.save import svg
 from lab.figures.sweep import draw, senders_of

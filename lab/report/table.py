@@ -15,7 +15,7 @@ import polars as pl
 from lab.base.format import AT_LEAST, NONE, mean, number, share
 from lab.judge.clock import from_data
 from lab.judge.registry import label
-from lab.report.matrix.published import ran
+from lab.report.published import ran
 
 CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
 TIME_HEADER = ("Source", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")

@@ -15,7 +15,7 @@ from lab.base.paths import LAB
 from lab.base.plain_text import escaped_lines
 from lab.report import dark
 
-ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "compare", "matrix"))
+ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "matrix"))
 STYLES = ("page.css", "matrix/matrix.css", "index.css", "browser/browser.css")
 SCRIPTS = {"script": "browser/browser.js", "matrix_script": "matrix/matrix.js", "page_script": "page.js"}
 
@@ -73,9 +73,9 @@ def _rounded(matched: re.Match[str]) -> str:
     return re.sub(r"(\.\d)\d+", r"\1", re.sub(r"\s+", " ", matched[0]))
 
 
-def own_style(name: str) -> Markup:
+def own_style(file: Path) -> Markup:
     """Return a style of one page alone."""
-    return Markup(_own(name))  # noqa: S704 - our own file
+    return Markup(file.read_text(encoding="utf-8"))  # noqa: S704 - our own file
 
 
 def _own(name: str) -> str:

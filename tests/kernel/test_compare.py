@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from lab_compare.command import CompareOptions, compare
+from lab_compare.comparison import Comparison, known_senders
 from rich.console import Console
 
-from lab.commands.compare import CompareOptions, compare
-from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.runs.link_kinds import links
 from lab.runs.one_boot import at_once
 from lab.runs.options import RunOptions

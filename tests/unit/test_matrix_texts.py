@@ -6,14 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lab_compare.matrix.matrix import _lacking
+from lab_compare.matrix.texts import apart_text, difference_text, leads, value_text
 
 from lab.base.format import NONE
 from lab.base.stats import AtLeast, Paired, mean_of
-from lab.evaluation.compare.measures import BY_NAME
-from lab.evaluation.compare.ranks import Pair, RankedPlace, pairs, places
-from lab.evaluation.compare.sequential import one_look
-from lab.report.matrix.matrix import _lacking
-from lab.report.matrix.texts import apart_text, difference_text, leads, value_text
+from lab.evaluation.measures import BY_NAME
+from lab.evaluation.ranks import Pair, RankedPlace, pairs, places
+from lab.evaluation.sequential import one_look
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_compare import record
+from lab_compare.comparison import Comparison, known_senders
+from lab_compare.growing import State, grow, looks_of
+from lab_compare.results import of_run
+from lab_compare.results import results as results_of
 from lab_papers.fullest import first_stored
 from lab_papers.fullest import stored as every_stored
 
 from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
-from lab.evaluation.compare import record
-from lab.evaluation.compare.comparison import Comparison, known_senders
-from lab.evaluation.compare.growing import State, grow, looks_of
-from lab.evaluation.compare.measures import PRIMARY, REFERENCE, ranked_by, values
-from lab.evaluation.compare.results import of_run
-from lab.evaluation.compare.results import results as results_of
+from lab.evaluation.measures import PRIMARY, REFERENCE, ranked_by, values
 from lab.images.image import Image
 from lab.judge.stored import Stored, in_order
 from lab.kernel.build import Kernel

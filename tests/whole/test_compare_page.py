@@ -11,20 +11,20 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_compare import record
+from lab_compare.growing import State
+from lab_compare.report.ranked import Ranked, ranked
+from lab_compare.report.sentences import sentences
+from lab_compare.report.worst import worst_trials
+from lab_compare.report.write import write_reports
+from lab_compare.results import LinkResult, digest_of
 from rich.console import Console
 
 from lab.base.errors import UserError
-from lab.evaluation.compare import record
-from lab.evaluation.compare.growing import State
-from lab.evaluation.compare.measures import PRIMARY, Values, values
-from lab.evaluation.compare.ranks import RankedPlace
-from lab.evaluation.compare.results import LinkResult, digest_of
+from lab.evaluation.measures import PRIMARY, Values, values
+from lab.evaluation.ranks import RankedPlace
 from lab.judge.judged import OUTCOMES
 from lab.judge.summary import summarise
-from lab.report.compare.ranked import Ranked, ranked
-from lab.report.compare.sentences import sentences
-from lab.report.compare.worst import worst_trials
-from lab.report.compare.write import write_reports
 from tests.compared import SENDERS, Compared, example, store
 
 TRIALS = 8

@@ -10,14 +10,14 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_compare import results as of_links
+from lab_compare.comparison import Comparison, known_senders
+from lab_compare.growing import looks_of
+from lab_compare.results import LinkResult, attempted
 
-from lab.evaluation.compare import results as of_links
-from lab.evaluation.compare.comparison import Comparison, known_senders
-from lab.evaluation.compare.growing import looks_of
-from lab.evaluation.compare.measures import BY_NAME, PRIMARY
-from lab.evaluation.compare.ranks import Pair, RankedPlace, holm, not_separated, pairs, places
-from lab.evaluation.compare.results import LinkResult, attempted
-from lab.evaluation.compare.sequential import (
+from lab.evaluation.measures import BY_NAME, PRIMARY
+from lab.evaluation.ranks import Pair, RankedPlace, holm, not_separated, pairs, places
+from lab.evaluation.sequential import (
     ALPHA,
     ENUMERATED_PAIRS,
     LEVELS,

@@ -6,20 +6,20 @@ from shutil import copyfile
 
 import polars as pl
 import pytest
+from lab_compare.matrix.matrix import Linked, matrix
+from lab_compare.results import of_run
 from lab_papers.evaluation.rtt_cycle import cycle_hz, parts
 from lab_papers.evaluation.senders import differences
 from lab_papers.figures.download_times import times
 from lab_papers.figures.rtt_extremes import extremes
 
-from lab.evaluation.compare.measures import BY_NAME, values
-from lab.evaluation.compare.results import of_run
+from lab.evaluation.measures import BY_NAME, values
 from lab.evaluation.sweep import table_of
 from lab.judge.copies import copied, distinct
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report.answer import headline
-from lab.report.matrix.matrix import Linked, matrix
 from lab.report.table import tables
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
+from lab_compare.stand_ins import stand_in_of
 from lab_formats.fetching.candidates import Mirror
 from lab_formats.fetching.fetch import chosen, fetch
 
@@ -21,7 +22,6 @@ from lab.links.draw import Link, draw_link
 from lab.links.faults import cautions
 from lab.links.profile import OnDemand, Profile, load_profile, read_profile, series_of
 from lab.links.shapes import shapes, write_steps
-from lab.runs.stand_ins import stand_in_of
 from lab.schema.topology import load_topology
 from lab.traces import datasets, recording
 from lab.traces.recording import Meaning, Recording

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_compare.matrix.matrix import Linked, Matrix, matrix
+from lab_compare.matrix.readings import Reading
+from lab_compare.results import LinkResult
 
 from lab.base.format import NONE
-from lab.evaluation.compare.measures import MEASURES, PRIMARY, RULE
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import MEASURES, PRIMARY, RULE
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
 from lab.report import trust
-from lab.report.matrix.matrix import Linked, Matrix, matrix
-from lab.report.matrix.published import published, ran, short_label
-from lab.report.matrix.readings import Reading
+from lab.report.published import published, ran, short_label
 from lab.tables.stored_run import Run
 from tests.brief import present
 from tests.compared import store

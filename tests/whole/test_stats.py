@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.base.stats import bootstrap, effect_word, largest, mean_sd, median, paired, share_pct, smallest, wilson_pct
-from lab.evaluation.compare.sequential import ALPHA, Looks, looks, rejects
+from lab.evaluation.sequential import ALPHA, Looks, looks, rejects
 from tests.brief import present
 
 counts = st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))

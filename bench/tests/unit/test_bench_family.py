@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from lab_compare.comparison import Comparison, known_senders
+from lab_compare.exits import Exit, Exits
 
 from bench.family import ALONE, FAMILY, PREFIX, _experiment, figures, rank
 from lab.base.paths import REPO
-from lab.evaluation.compare.comparison import Comparison, known_senders
-from lab.evaluation.compare.exits import Exit, Exits
-from lab.evaluation.compare.ranks import RankedPlace
+from lab.evaluation.ranks import RankedPlace
 from lab.runs.link_kinds import links
 from lab.schema.cca import load_ccas
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import typer
+from lab_compare.comparison import known_senders
 from lab_try.command import TryRequest, own_senders_of
 from lab_try.expect import require_writable
 from rich.console import Console
@@ -19,7 +20,6 @@ from lab.base.plain_text import escaped_lines
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
-from lab.evaluation.compare.comparison import known_senders
 from lab.kernel.recipe import Recipe
 from lab.schema.cca import cca_names
 from lab_conform.case import Case, chosen

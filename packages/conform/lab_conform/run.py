@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lab_compare.comparison import known_senders
 from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.commands.prepare import run_all
-from lab.evaluation.compare.comparison import known_senders
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.options import RunOptions
 from lab.runs.plan import MSS_BYTES

@@ -24,8 +24,8 @@ from lab.base.processes import processors
 from lab.base.stats import Paired, paired
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
-from lab.evaluation.compare.ranks import pairs, places
-from lab.evaluation.compare.sequential import looks
+from lab.evaluation.ranks import pairs, places
+from lab.evaluation.sequential import looks
 from lab.kernel.recipe import Recipe
 from lab.tables.csv_text import plain_cell
 from lab_course.assignment import HIDDEN_PART, LINKS, TEACHER, Assignment, find_assignment, load_assignment

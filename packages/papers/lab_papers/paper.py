@@ -13,7 +13,7 @@ from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.commands.known import require_run
 from lab.evaluation import sweep
-from lab.evaluation.compare.measures import BY_NAME
+from lab.evaluation.measures import BY_NAME
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.style import Drawing
 from lab.judge.provenance import provenance

@@ -78,7 +78,8 @@ def try_(
     """
     require_senders(against, "against")
     require_links(links)
-    from lab.commands.compare import CompareOptions
+    from lab_compare.command import CompareOptions
+
     from lab_try.command import TryRequest, try_own
     from lab_try.expect import Expected, read
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lab_compare.command import CompareOptions, compare, fetched
+from lab_compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab_vm import machine, real, stock
 from rich.console import Console
 
@@ -16,9 +18,7 @@ from lab.backends.virtual import Virtual, find_built
 from lab.base.choice import names
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.workers import Pool, one_pool
-from lab.commands.compare import CompareOptions, compare, fetched
 from lab.commands.prepare import build, built, prepare, refuse
-from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT, VERSIONS
 from lab.runs.link_kinds import Link, links
@@ -38,7 +38,7 @@ from lab_try.smoke import SmokeTest
 from lab_try.threads import map_in_threads
 
 AGAINST = "cubic,search,bbr"
-NEEDED = ("lab.runs.pool", "lab.report.compare.explained")  # by workers, which import it while the module is built
+NEEDED = ("lab.runs.pool", "lab_compare.report.explained")  # by workers, which import it while the module is built
 BROUGHT = ".yml"  # a file of senders that exist already, and not of code that is built
 
 

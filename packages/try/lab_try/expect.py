@@ -12,6 +12,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import typer
+from lab_compare.comparison import Comparison
+from lab_compare.exits import exits_of
+from lab_compare.results import LinkResult
 from rich.console import Console
 
 from lab.base.errors import COMMAND_LINE, field_error
@@ -20,10 +23,7 @@ from lab.base.plain_file import write_whole
 from lab.base.plain_text import escaped_lines
 from lab.base.stats import AtLeast, difference, mean_of
 from lab.commands.lines import say
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.exits import exits_of
-from lab.evaluation.compare.measures import BY_NAME, Measure
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import BY_NAME, Measure
 from lab.runs.link_kinds import Link
 
 FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*([<>]=?+)\s*(\S+)\s*")

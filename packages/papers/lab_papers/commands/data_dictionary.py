@@ -9,10 +9,10 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
 import polars as pl
+from lab_compare.record import ComparisonJson
 from pydantic import BaseModel
 
 from lab.base.contract import NULL, Field, fields
-from lab.evaluation.compare.record import ComparisonJson
 from lab.judge import summary
 from lab.judge.columns import SUMMARY, with_meanings
 from lab.judge.judged import TABLES

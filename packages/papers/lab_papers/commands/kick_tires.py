@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from lab_compare.stand_ins import lack_of
 from rich.console import Console
 
 from lab.backends.backend import Site
@@ -23,7 +24,6 @@ from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, try_link
 from lab.runs.find_run import none
 from lab.runs.options import RunOptions
-from lab.runs.stand_ins import lack_of
 from lab.tables.stored_run import Run
 from lab_papers.commands.same import SameRequest, judged
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import typer
+from lab_compare.stand_ins import lack_of, stand_in_of, unfetched
 from lab_formats.fetching.candidates import Mirror
 from lab_formats.fetching.download import Unreachable
 from lab_formats.fetching.fetch import fetch
@@ -28,7 +29,6 @@ from lab.runs.execute import Executed, execute
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
-from lab.runs.stand_ins import lack_of, stand_in_of, unfetched
 from lab.schema.scenario import load_scenario
 from lab.traces.datasets import Dataset
 from lab_papers.campaign import load_campaign, stages

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import typer
+from lab_compare.stand_ins import unfetched
 from rich.console import Console
 
 from lab.backends.backend import Description
@@ -23,7 +24,6 @@ from lab.kernel.recipe import Recipe
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
-from lab.runs.stand_ins import unfetched
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
 from lab_papers.same import reference, trials

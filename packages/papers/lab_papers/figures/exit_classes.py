@@ -17,7 +17,7 @@ from lab.judge.classify import ExitClass
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored, in_order
 from lab.judge.summary import summarise
-from lab.report.matrix.published import published
+from lab.report.published import published
 from lab_papers.figures.parts import count_at_right
 
 MEANINGS = {

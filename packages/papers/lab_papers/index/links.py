@@ -4,13 +4,13 @@
 from collections.abc import Iterable, Sequence
 
 import polars as pl
+from lab_compare.matrix.matrix import Linked, Matrix, Page, kind_of, matrix
+from lab_compare.results import of_run
 
-from lab.evaluation.compare.measures import MEASURES
-from lab.evaluation.compare.results import of_run
+from lab.evaluation.measures import MEASURES
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
-from lab.report.matrix.matrix import Linked, Matrix, Page, kind_of, matrix
-from lab.report.matrix.published import short_label
+from lab.report.published import short_label
 from lab.schema.cca import load_ccas
 from lab.tables.records import beside
 

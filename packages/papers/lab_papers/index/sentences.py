@@ -4,12 +4,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from lab_compare.matrix.matrix import Cell, Matrix, MatrixRow
+from lab_compare.matrix.readings import Reading
+
 from lab.base.format import few
 from lab.base.stats import share_pct
-from lab.evaluation.compare.measures import PRIMARY, RULE
-from lab.evaluation.compare.ranks import of
-from lab.report.matrix.matrix import Cell, Matrix, MatrixRow
-from lab.report.matrix.readings import Reading
+from lab.evaluation.measures import PRIMARY, RULE
+from lab.evaluation.ranks import of
 
 
 @dataclass(frozen=True)

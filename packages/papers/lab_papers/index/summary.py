@@ -7,7 +7,7 @@ from lab.base.format import mean, number, share
 from lab.judge.registry import LASTING, TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report.matrix.published import published
+from lab.report.published import published
 from lab.report.table import Group, Row, Table, valid_text
 from lab_papers.index.links import fullness
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+from lab_compare.record import FOLDER as COMPARISONS
+
 from lab.base import paths
-from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.images import image
 from lab.kernel import build
 from lab.report import kept

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+from lab_compare.record import FOLDER as COMPARISONS
+from lab_compare.report.write import PAGE as COMPARED
 
 from lab.base.errors import UserError, one_line
 from lab.base.plain_file import write_whole
 from lab.base.workers import map_in_processes
-from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.figures.page_figure import Place
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report.browser.pack import browsed
-from lab.report.compare.write import PAGE as COMPARED
 from lab.report.template import Picture, picture, render
 from lab.report.write import write_report
 from lab_papers.campaign import outdated, progress, requested_trials

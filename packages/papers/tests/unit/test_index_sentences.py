@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lab_compare.results import LinkResult
 from lab_papers.commands import kick_tires as tires
 from lab_papers.index import links
 from lab_papers.index.sentences import _found, _furthest, _sentence
 from lab_papers.paper import _plain
 
-from lab.evaluation.compare.measures import MEASURES, PRIMARY, RULE
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import MEASURES, PRIMARY, RULE
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run

@@ -22,9 +22,9 @@ from lab_papers.evaluation.recorded.rate import rate
 from lab_papers.evaluation.recorded.tables import sheets
 from lab_papers.evaluation.write import write_all
 
-from lab.evaluation.compare.measures import ranked_by, values
-from lab.evaluation.compare.ranks import holm, pairs, places
-from lab.evaluation.compare.sequential import Looks, hopeless, level, looks, one_look, rejects
+from lab.evaluation.measures import ranked_by, values
+from lab.evaluation.ranks import holm, pairs, places
+from lab.evaluation.sequential import Looks, hopeless, level, looks, one_look, rejects
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.stored import Stored
 from lab.report.write import write_report

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
+from lab_compare.results import LinkResult, _unranked, digest_of
 from lab_papers.evaluation import senders, write
 from lab_papers.evaluation.columns import STATUS
 from lab_papers.evaluation.competing_flows import flows
@@ -19,10 +20,9 @@ from lab_papers.evaluation.status import status
 from lab_papers.fullest import why_invalid
 
 from lab.base.stats import share_pct, wilson_pct
-from lab.evaluation.compare import sequential
-from lab.evaluation.compare.measures import Values
-from lab.evaluation.compare.results import LinkResult, _unranked, digest_of
-from lab.evaluation.compare.sequential import FIRST_SHARE, STEP, Looks, first_look, looks, one_look, rejects
+from lab.evaluation import sequential
+from lab.evaluation.measures import Values
+from lab.evaluation.sequential import FIRST_SHARE, STEP, Looks, first_look, looks, one_look, rejects
 from lab.judge.registry import TRUTH, inferred
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link

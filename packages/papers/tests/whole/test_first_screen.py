@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_compare.matrix.matrix import kind_of
 from lab_papers.campaign import outdated, progress
 from lab_papers.evaluation.status import _note, status
 from lab_papers.fullest import DECISIVE, fullest, stored
@@ -20,7 +21,6 @@ from lab_papers.index.summary import in_summary
 
 from lab.base.format import share
 from lab.judge.stored import Stored
-from lab.report.matrix.matrix import kind_of
 from lab.report.table import tables
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_compare.matrix.matrix import Matrix
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
 from lab_papers.fullest import stored
@@ -22,7 +23,6 @@ from lab.judge.digest import OBJECT_BYTES, digest
 from lab.judge.judged import OUTCOMES, judged
 from lab.judge.slow_start import first_exit
 from lab.judge.stored import Stored
-from lab.report.matrix.matrix import Matrix
 from lab.tables.stored_run import Run
 from tests.brief import present, put
 from tests.stored_run import TOLERANCE, change, rewrite, sign, store_run

@@ -7,6 +7,7 @@ from typing import cast
 
 import polars as pl
 import pytest
+from lab_compare.record import FOLDER as COMPARISONS
 from lab_papers.artifact import facts
 from lab_papers.evaluation.claims.estimate import IN_POINTS
 from lab_papers.evaluation.claims.numbered import numbered
@@ -15,7 +16,6 @@ from lab_papers.evaluation.claims.verdict import AGREES
 from lab_papers.evaluation.kept import sign
 from lab_papers.index.write import write_index
 
-from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report import latex

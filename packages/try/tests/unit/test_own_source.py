@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lab_compare.comparison import TRIALS
 from lab_try.command import TryRequest
 from lab_try.module import source as own_source
 from lab_try.module.source import read_source, read_sources
 
 from lab.base.errors import UserError
-from lab.evaluation.compare.comparison import TRIALS
 from tests.brief import error_of, put
 
 

@@ -12,20 +12,20 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 import typer
+from lab_compare.exits import exits_of
+from lab_compare.growing import State, looks_of
+from lab_compare.report.forms import exit_cells, trials
+from lab_compare.report.page import notes
+from lab_compare.report.ranked import ranked
+from lab_compare.results import of_link
 from lab_try.expect import Expected, conclude, judged, read, require_known
 from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.stats import AtLeast
-from lab.evaluation.compare.exits import exits_of
-from lab.evaluation.compare.growing import State, looks_of
-from lab.evaluation.compare.measures import PRIMARY
-from lab.evaluation.compare.results import of_link
+from lab.evaluation.measures import PRIMARY
 from lab.judge.outcome import outcome
 from lab.judge.stored import Stored
-from lab.report.compare.forms import exit_cells, trials
-from lab.report.compare.page import notes
-from lab.report.compare.ranked import ranked
 from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial

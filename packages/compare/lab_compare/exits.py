@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from lab.base.format import trials_text
-from lab.evaluation.compare.results import LinkResult
 from lab.judge.classify import ExitClass
 from lab.judge.registry import LASTING
+from lab_compare.results import LinkResult
 
 
 @dataclass(frozen=True)

@@ -9,25 +9,26 @@ from typing import Any
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.base.workers import each_in_processes, map_in_processes
-from lab.evaluation.compare import record
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.growing import State, looks_of
-from lab.evaluation.compare.results import LinkResult
 from lab.judge.judged import OUTCOMES
 from lab.report import report_files, template, text
-from lab.report.compare import page
-from lab.report.compare.cells import compared, labels
-from lab.report.compare.forms import ranks, trials
-from lab.report.compare.ranked import ranked
-from lab.report.compare.scorecard import scorecard
-from lab.report.compare.sentences import sentences
-from lab.report.compare.worst import Explained, Worst, worst_trials
 from lab.report.table import Table
 from lab.report.table_files import table_files
 from lab.report.template import Picture
 from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
+from lab_compare import record
+from lab_compare.comparison import Comparison
+from lab_compare.growing import State, looks_of
+from lab_compare.report import page
+from lab_compare.report.cells import compared, labels
+from lab_compare.report.forms import ranks, trials
+from lab_compare.report.ranked import ranked
+from lab_compare.report.scorecard import scorecard
+from lab_compare.report.sentences import sentences
+from lab_compare.report.worst import Explained, Worst, worst_trials
+from lab_compare.results import LinkResult
 
+HERE = Path(__file__).parent
 PAGE = "compare.html"
 MOST_PICTURES = 12  # each takes some 100 kB of the page
 Watched = Callable[[Iterable[str | None], int], Iterable[str | None]]  # sees each report when it is written
@@ -106,7 +107,8 @@ def _page(
         "facts": page.facts(comparison, found, record.read(folder)["command"]),
         "files": [*files, "ranks.txt"],
     }
-    return template.render("compare.html.j2", page=shown, own_style=template.own_style("compare/compare.css"))
+    style = template.own_style(HERE / "compare.css")
+    return template.render("compare.html.j2", HERE, page=shown, own_style=style)
 
 
 def _pictures(
@@ -119,6 +121,6 @@ def _pictures(
 
 
 def _drawn(shown: Mapping[str, str], pages: Mapping[str, str | None], what: Any) -> Any:
-    from lab.report.compare import explained  # here: the process that waits for the pictures loads no matplotlib
+    from lab_compare.report import explained  # here: the process that waits for the pictures loads no matplotlib
 
     return explained.explain(what, shown, pages) if isinstance(what, Worst) else explained.scatter(what)

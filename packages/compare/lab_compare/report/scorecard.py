@@ -13,12 +13,12 @@ import polars as pl
 
 from lab.base.format import number, trials_text
 from lab.base.stats import mean_of
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.measures import BY_NAME, REFERENCE
-from lab.evaluation.compare.results import LinkResult
-from lab.report.compare.cells import labels
-from lab.report.matrix.texts import rank_text, value_text
+from lab.evaluation.measures import BY_NAME, REFERENCE
 from lab.tables.stored_trial import Trial
+from lab_compare.comparison import Comparison
+from lab_compare.matrix.texts import rank_text, value_text
+from lab_compare.report.cells import labels
+from lab_compare.results import LinkResult
 
 NOT_RUN = "not run"
 FIFO = ("bfifo", "pfifo")

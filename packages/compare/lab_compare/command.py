@@ -20,20 +20,20 @@ from lab.commands.part import Part, run_part
 from lab.commands.prepare import built, prepare
 from lab.commands.progress import TrialBar, watched
 from lab.evaluation import sweep
-from lab.evaluation.compare import record
-from lab.evaluation.compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
-from lab.evaluation.compare.growing import State, grow, looks_of
-from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
-from lab.evaluation.compare.results import LinkResult, results
-from lab.evaluation.compare.sequential import ALPHA
+from lab.evaluation.measures import PRIMARY, measure_of, primary_of
+from lab.evaluation.sequential import ALPHA
 from lab.kernel.recipe import Recipe
-from lab.report.compare.ranked import Ranked, ranked
 from lab.runs.estimate import about, minutes
 from lab.runs.link_kinds import Link, links
 from lab.runs.missing import require_possible
 from lab.runs.options import RunOptions
-from lab.runs.stand_ins import as_link, lack_of, stand_in_of
 from lab.runs.vary import Axis, axes_of, cells, require_few
+from lab_compare import record
+from lab_compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
+from lab_compare.growing import State, grow, looks_of
+from lab_compare.report.ranked import Ranked, ranked
+from lab_compare.results import LinkResult, results
+from lab_compare.stand_ins import as_link, lack_of, stand_in_of
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _draw(
     folder: Path, comparison: Comparison, how: CompareOptions, found: list[LinkResult], state: State, console: Console
 ) -> Mapping[str, Path]:
     """Write the page, then the reports that its cells open."""
-    from lab.report.compare.write import write, write_reports  # drawing loads slowly: not before the answer
+    from lab_compare.report.write import write, write_reports  # drawing loads slowly: not before the answer
 
     files = write(folder, comparison, how.measure, found, state, how.reports)
     for name, path in files.items():

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from lab.evaluation.compare.measures import MEASURES, Measure
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import MEASURES, Measure
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
-from lab.report.matrix.readings import Reading, Shown, read
 from lab.senders.traced import CAPTURED
+from lab_compare.matrix.readings import Reading, Shown, read
+from lab_compare.results import LinkResult
 
 HOME = "Home access with AQM"
 KINDS = {

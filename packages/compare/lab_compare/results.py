@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab.base import paths
-from lab.evaluation.compare.comparison import PREFIX, Comparison
-from lab.evaluation.compare.measures import BY_NAME, Measure, Values, ranked_by, values
-from lab.evaluation.compare.ranks import Pair, RankedPlace, pairs, places
-from lab.evaluation.compare.sequential import Looks, first_look, one_look
+from lab.evaluation.measures import BY_NAME, Measure, Values, ranked_by, values
+from lab.evaluation.ranks import Pair, RankedPlace, pairs, places
+from lab.evaluation.sequential import Looks, first_look, one_look
 from lab.judge.copies import copied
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
 from lab.tables.records import beside
 from lab.tables.stored_run import Run
+from lab_compare.comparison import PREFIX, Comparison
 
 DIGITS = 9  # significant ones, of values in the digest
 

@@ -11,12 +11,12 @@ from typing import Annotated, NotRequired, TypedDict
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.evaluation.compare.comparison import Comparison
 from lab.runs.experiment import digest, specification
 from lab.runs.find_run import require_same
 from lab.runs.run_folder import dated_folder
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_trial import FORMAT, read_json
+from lab_compare.comparison import Comparison
 
 FOLDER, FILE = "comparisons", "comparison.json"
 NO_REQUEST = ("format", "command", "complete")  # fields of comparison.json

@@ -6,7 +6,7 @@ senders, with a better and w worse ones, its rank is from 1 + a to n - w. As the
 most alpha, so is the error of all these intervals together (Mohamad, Goeman and van Zwet, 2022: simultaneous confidence
 intervals for ranks). Two senders that have not separated share a rank; a single number would hide that.
 
-Pairs of senders are tested on the same trials (see lab.evaluation.compare.sequential), with Holm's correction over all
+Pairs of senders are tested on the same trials (see lab.evaluation.sequential), with Holm's correction over all
 pairs of a link and a measure. The interval of a difference is a paired bootstrap's, of 95 % for the pair alone.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from lab.base.stats import AtLeast, Paired, differences_of, paired
-from lab.evaluation.compare.sequential import ALPHA, Looks, hopeless, level
+from lab.evaluation.sequential import ALPHA, Looks, hopeless, level
 
 Values = Sequence[float | None]  # of a sender, by trial from the first on
 

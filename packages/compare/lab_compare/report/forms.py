@@ -7,15 +7,15 @@ import polars as pl
 
 from lab.base.format import number
 from lab.base.stats import AtLeast, mean_of
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.exits import Exit, Exits, exits_of
-from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure
-from lab.evaluation.compare.ranks import of
-from lab.evaluation.compare.results import LinkResult
-from lab.evaluation.compare.sequential import ALPHA
-from lab.report.compare.cells import labels
-from lab.report.matrix.texts import rank_text, value_text
+from lab.evaluation.measures import BY_NAME, MEASURES, Measure
+from lab.evaluation.ranks import of
+from lab.evaluation.sequential import ALPHA
 from lab.report.table import Group, Row, Table
+from lab_compare.comparison import Comparison
+from lab_compare.exits import Exit, Exits, exits_of
+from lab_compare.matrix.texts import rank_text, value_text
+from lab_compare.report.cells import labels
+from lab_compare.results import LinkResult
 
 BRIEF = ("chokepoint", "throughput", "object_1000000", "object_20000000", "queueing", "retransmits", "harm")
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lab.base.format import significant
 from lab.base.stats import largest
-from lab.evaluation.compare.measures import MEASURES
+from lab.evaluation.measures import MEASURES
 from lab.figures import cwnd_rtt, throughput_delay
 from lab.figures.moments import CAPACITY, LOOKS, Moments, key
 from lab.figures.save import svg
@@ -18,10 +18,10 @@ from lab.figures.style import Drawing, Look, canvas, envelope, title
 from lab.figures.subject import Subject, subject
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
-from lab.report.compare.worst import Explained, Worst
-from lab.report.matrix.published import short_label
-from lab.report.matrix.texts import value_text
+from lab.report.published import short_label
 from lab.report.template import Picture, picture
+from lab_compare.matrix.texts import value_text
+from lab_compare.report.worst import Explained, Worst
 
 HEIGHT_IN = 5.2
 HALF = 0.45  # of the figure's width: a column

@@ -8,13 +8,13 @@ from itertools import chain
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.exits import contradicted
-from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.report import text, trust
-from lab.report.compare.forms import exits_table, ranks_table
-from lab.report.compare.sentences import ONE_TRIAL, exit_sentences, none_separated, sentences
 from lab.report.table import Table
+from lab_compare.comparison import Comparison
+from lab_compare.exits import contradicted
+from lab_compare.report.forms import exits_table, ranks_table
+from lab_compare.report.sentences import ONE_TRIAL, exit_sentences, none_separated, sentences
+from lab_compare.results import LinkResult, digest_of
 
 
 @dataclass(frozen=True)

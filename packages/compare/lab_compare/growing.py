@@ -3,7 +3,7 @@
 
 Each look lets the runs grow: after it every run is a whole ordinary run. A trial without a result costs itself only. A
 pair is given up where more trials would not help it: without a common value, as of a sender that never leaves slow
-start, or where it cannot separate any more whatever the remaining trials give (lab.evaluation.compare.sequential).
+start, or where it cannot separate any more whatever the remaining trials give (lab.evaluation.sequential).
 """
 
 import time
@@ -12,11 +12,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from lab.backends.backend import Site
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.measures import primary_of
-from lab.evaluation.compare.ranks import Pair, not_separated
-from lab.evaluation.compare.results import stored_of, tested_pairs
-from lab.evaluation.compare.sequential import Looks, looks, one_look
+from lab.evaluation.measures import primary_of
+from lab.evaluation.ranks import Pair, not_separated
+from lab.evaluation.sequential import Looks, looks, one_look
 from lab.runs import run_folder
 from lab.runs.execute import Observer, OpenRun, execute
 from lab.runs.experiment import Experiment
@@ -26,6 +24,8 @@ from lab.runs.options import RunOptions
 from lab.runs.pool import Result
 from lab.runs.reuse import reuse
 from lab.runs.trial import Job
+from lab_compare.comparison import Comparison
+from lab_compare.results import stored_of, tested_pairs
 
 
 class BudgetUsed(Exception):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.base.stats import mean_of
-from lab.evaluation.compare.measures import BY_NAME, Measure, primary_of
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import BY_NAME, Measure, primary_of
 from lab.report.template import Picture
+from lab_compare.results import LinkResult
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from lab.base.format import trials_text
 from lab.base.stats import CONFIDENCE
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.exits import contradicted
-from lab.evaluation.compare.growing import State
-from lab.evaluation.compare.measures import BY_NAME
-from lab.evaluation.compare.results import LinkResult
-from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
+from lab.evaluation.measures import BY_NAME
+from lab.evaluation.sequential import ALPHA, FIRST_SHARE, Looks
 from lab.judge.copies import copied_text
-from lab.report.compare.cells import labels
-from lab.report.compare.sentences import ONE_TRIAL, listed
-from lab.report.matrix.texts import difference_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
 from lab.schema.sysctls import load_sysctls
+from lab_compare.comparison import Comparison
+from lab_compare.exits import contradicted
+from lab_compare.growing import State
+from lab_compare.matrix.texts import difference_text
+from lab_compare.report.cells import labels
+from lab_compare.report.sentences import ONE_TRIAL, listed
+from lab_compare.results import LinkResult
 
 
 def title(comparison: Comparison) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.base.format import counted, significant, trials_text
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.exits import Exits, exits_of
-from lab.evaluation.compare.measures import Measure, primary_of
-from lab.evaluation.compare.ranks import Pair, not_separated
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import Measure, primary_of
+from lab.evaluation.ranks import Pair, not_separated
 from lab.judge.copies import copied_text
-from lab.report.compare.cells import labels
-from lab.report.matrix.texts import apart_text, rank_text, value_text
+from lab_compare.comparison import Comparison
+from lab_compare.exits import Exits, exits_of
+from lab_compare.matrix.texts import apart_text, rank_text, value_text
+from lab_compare.report.cells import labels
+from lab_compare.results import LinkResult
 
 ONE_TRIAL = "One trial of each sender: values only. No sender can separate from another."
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.measures import MEASURES
-from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.measures import MEASURES
 from lab.judge.stored import Stored
-from lab.report.matrix.matrix import Linked, Matrix, matrix
-from lab.report.matrix.published import short_label
+from lab.report.published import short_label
 from lab.report.report_files import PAGE
+from lab_compare.comparison import Comparison
+from lab_compare.matrix.matrix import Linked, Matrix, matrix
+from lab_compare.results import LinkResult
 
 
 def compared(comparison: Comparison, found: Sequence[LinkResult], folder: Path, primary: str, reports: bool) -> Matrix:
