@@ -16,6 +16,9 @@ import typer
 from lab_compare.command import fetched
 from lab_compare.comparison import SEED, Comparison
 from lab_compare.exits import Exits, exits_of
+from lab_compare.link_kinds import KINDS, Link
+from lab_compare.link_kinds import links as links_of
+from lab_compare.ranks import RankedPlace
 from lab_compare.results import of_run
 from lab_papers.fullest import first_stored
 from rich.console import Console
@@ -25,11 +28,8 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.prepare import prepare, run_all
-from lab.evaluation.ranks import RankedPlace
 from lab.kernel.recipe import Recipe
 from lab.runs.experiment import Experiment
-from lab.runs.link_kinds import KINDS, Link
-from lab.runs.link_kinds import links as links_of
 from lab.runs.options import RunOptions
 from lab.schema.cca import load_ccas
 

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from lab_compare.link_kinds import KINDS
 from lab_try.confined import virtual_tree
 from lab_try.module.build import build_own
 from lab_try.module.source import read_source
@@ -21,7 +22,6 @@ from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.kernel import build
 from lab.kernel.recipe import Recipe
-from lab.runs.link_kinds import KINDS
 
 EXAMPLE = paths.REPO / "docs/tutorials/my_cc.c"
 TRIALS = 6

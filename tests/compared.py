@@ -6,13 +6,13 @@ from pathlib import Path
 from lab_compare import record
 from lab_compare.comparison import Comparison, known_senders
 from lab_compare.growing import State, looks_of
+from lab_compare.link_kinds import Link
 from lab_compare.report.ranked import Ranked, ranked
 from lab_compare.report.write import write
 from lab_compare.results import LinkResult, of_link
 
 from lab.evaluation.measures import PRIMARY
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.stored_run import change, store_run

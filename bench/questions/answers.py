@@ -17,8 +17,7 @@ from lab_papers.search_replay import EXIT, exit_pkts, replay_bins, version
 from bench.questions.schema import Form, Question
 from lab.base.errors import UserError
 from lab.base.stats import mean_sd, paired, wilson_pct
-from lab.evaluation.ranks import holm
-from lab.evaluation.sequential import level, one_look
+from lab.evaluation.sequential import holm, level, one_look
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.copies import distinct
 from lab.judge.registry import LASTING

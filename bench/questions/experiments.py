@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lab_compare.link_kinds import Link, links
 from lab_papers.evaluation.search.replay import BASE
 from rich.console import Console
 
@@ -14,7 +15,6 @@ from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe
 from lab.links.profile import load_profile
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.vary import at, point_name
 from lab.schema.cca import Cca, load_ccas

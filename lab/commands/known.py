@@ -51,14 +51,6 @@ def require_senders(text: str | None, field: str = "cca") -> None:
             choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, field)
 
 
-def require_links(text: str | None) -> None:
-    """Refuse what is neither a kind of link nor a profile, of names with commas between them."""
-    from lab.runs.link_kinds import links
-
-    if text:
-        links(names(text))
-
-
 def require_run(run: Path | str, option: str = "") -> Path:
     """Return a run's folder, which a user names by its path, or by a scenario for its latest run; else UserError."""
     for named in (Path(run), paths.results() / run):

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.base.choice import one_of
-from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.stats import AtLeast
 from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import LASTING, rule_of
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import Link
 from lab.tables.downloads import RIVAL
-from lab.tables.records import beside
 
 REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)
 
@@ -119,27 +115,9 @@ RULE = MEASURES[1].name
 BY_NAME = {measure.name: measure for measure in MEASURES}
 
 
-def measure_of(name: str) -> Measure:
-    """Return a measure by its name."""
-    if name not in BY_NAME:
-        raise field_error(COMMAND_LINE, "measure", name, one_of(name, BY_NAME))
-    return BY_NAME[name]
-
-
-def primary_of(link: Link, measure: str) -> Measure:
-    """Return what decides when a link has enough trials: the chosen measure; harm where a rival takes part."""
-    return BY_NAME["harm"] if link.rival else measure_of(measure)
-
-
 def judge_of(measure: Measure, stored: Stored) -> str:
     """Return the at-capacity rule that a measure follows."""
     return rule_of(stored.run.scenario) if measure.name == RULE else LASTING
-
-
-def ranked_by(stored: Stored) -> list[Measure]:
-    """Return the measures that rank the senders of a run: beside a rival harm alone."""
-    shared = bool(beside(stored.run.scenario))
-    return [measure for measure in MEASURES if measure.shared == shared]
 
 
 def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:

@@ -91,6 +91,17 @@ def level(differences: Sequence[float | None], plan: Looks) -> float:
     return found
 
 
+def holm(levels: Sequence[float]) -> list[bool]:
+    """Return which hypotheses Holm's procedure rejects: the smallest is held against ALPHA over their number."""
+    order = sorted(range(len(levels)), key=lambda place: levels[place])
+    rejected = [False] * len(levels)
+    for step, place in enumerate(order):
+        if levels[place] > ALPHA / (len(levels) - step) * (1 + 1e-9):
+            break
+        rejected[place] = True
+    return rejected
+
+
 def rejects(differences: Sequence[float | None], plan: Looks, requested: float = ALPHA) -> bool:
     """Return whether the test of one level has rejected by now."""
     return _rejects(_taken(differences, plan), requested)

@@ -4,7 +4,7 @@
 All senders of a seed request the same objects over the same link. A trial's value is the mean over the objects that
 every sender of the seed had whole: a trial that ended before its last object then compares like with like. The cost is
 the difference to CUBIC without HyStart, which leaves upon a loss only; `behind_best` is the one to the best sender of
-the seed. Differences to that reference are tested as everywhere (lab.evaluation.ranks), with Holm's correction.
+the seed. Differences to that reference are tested as everywhere (lab.evaluation.sequential), with Holm's correction.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from statistics import fmean
 
-from lab.base.stats import Paired, differences_of, paired
-from lab.evaluation.ranks import Values, holm
-from lab.evaluation.sequential import level, one_look
+from lab.base.stats import Paired, Values, differences_of, paired
+from lab.evaluation.sequential import holm, level, one_look
 from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
 from lab.judge.short_flow import ShortFlow, short_flow

@@ -13,9 +13,9 @@ import pytest
 import typer
 from lab_compare.command import CompareOptions, compare
 from lab_compare.comparison import Comparison, known_senders
+from lab_compare.link_kinds import links
 from rich.console import Console
 
-from lab.runs.link_kinds import links
 from lab.runs.one_boot import at_once
 from lab.runs.options import RunOptions
 from lab.schema.cca import load_ccas

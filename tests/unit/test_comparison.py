@@ -11,6 +11,7 @@ import yaml
 from lab_compare.command import Chosen, CompareOptions, compare_known, fetched
 from lab_compare.comparison import Comparison, known_senders
 from lab_compare.exits import Exit, Exits
+from lab_compare.link_kinds import KINDS, PROFILE_S, Link, links
 from lab_compare.matrix.matrix import OTHER, kind_of
 from lab_compare.report.sentences import _left
 from lab_compare.stand_ins import as_link, stand_in_of
@@ -20,7 +21,6 @@ from lab.base.errors import UserError
 from lab.base.named_files import profile_files
 from lab.commands.part import Part
 from lab.runs.experiment import specification
-from lab.runs.link_kinds import KINDS, PROFILE_S, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.plan import draw
 from lab.schema.cca import Cca, load_ccas

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from lab_compare.matrix.matrix import _lacking
 from lab_compare.matrix.texts import apart_text, difference_text, leads, value_text
+from lab_compare.ranks import Pair, RankedPlace, pairs, places
 
 from lab.base.format import NONE
 from lab.base.stats import AtLeast, Paired, mean_of
 from lab.evaluation.measures import BY_NAME
-from lab.evaluation.ranks import Pair, RankedPlace, pairs, places
 from lab.evaluation.sequential import one_look
 
 MINUS = "\N{MINUS SIGN}"

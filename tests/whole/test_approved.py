@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 import pytest
+from lab_compare.link_kinds import links
 from pydantic import BaseModel
 
 from lab.base.named_files import profile_files
@@ -23,7 +24,6 @@ from lab.links.shapes import write_steps
 from lab.links.tc_alone import NETEM
 from lab.node.plan import Plan
 from lab.runs.experiment import Experiment, digest, first_names, load_experiment, specification, trial_part
-from lab.runs.link_kinds import links
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.schema.sysctls import load_sysctls

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lab_compare.link_kinds import KINDS
 
 from lab.base import paths
 from lab.base.choice import choose, suggested
@@ -16,7 +17,6 @@ from lab.base.paths import REPO
 from lab.commands.cli import app
 from lab.commands.known import require_run
 from lab.runs.experiment import load_experiment, specification, try_link
-from lab.runs.link_kinds import KINDS
 from lab.schema.cca import load_ccas
 from tests.brief import error_of, folder_at
 from tests.command import scenario_file

@@ -15,7 +15,8 @@ import pytest
 from lab_compare import record
 from lab_compare.comparison import Comparison, known_senders
 from lab_compare.growing import State, grow, looks_of
-from lab_compare.results import of_run
+from lab_compare.link_kinds import KINDS, links
+from lab_compare.results import of_run, ranked_by
 from lab_compare.results import results as results_of
 from lab_papers.fullest import first_stored
 from lab_papers.fullest import stored as every_stored
@@ -23,13 +24,12 @@ from lab_papers.fullest import stored as every_stored
 from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
-from lab.evaluation.measures import PRIMARY, REFERENCE, ranked_by, values
+from lab.evaluation.measures import PRIMARY, REFERENCE, values
 from lab.images.image import Image
 from lab.judge.stored import Stored, in_order
 from lab.kernel.build import Kernel
 from lab.runs import run_folder
 from lab.runs.find_run import grown_since
-from lab.runs.link_kinds import KINDS, links
 from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.stored_run import Run

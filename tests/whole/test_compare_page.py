@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from lab_compare import record
 from lab_compare.growing import State
+from lab_compare.ranks import RankedPlace
 from lab_compare.report.ranked import Ranked, ranked
 from lab_compare.report.sentences import sentences
 from lab_compare.report.worst import worst_trials
@@ -22,7 +23,6 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.evaluation.measures import PRIMARY, Values, values
-from lab.evaluation.ranks import RankedPlace
 from lab.judge.judged import OUTCOMES
 from lab.judge.summary import summarise
 from tests.compared import SENDERS, Compared, example, store

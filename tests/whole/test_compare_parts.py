@@ -10,7 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_compare.comparison import measure_of, primary_of
 from lab_compare.growing import looks_of
+from lab_compare.link_kinds import Link
 from lab_compare.report import worst
 from lab_compare.report.cells import labels
 from lab_compare.report.explained import explain
@@ -18,10 +20,9 @@ from lab_compare.report.page import facts, method
 from lab_compare.report.scorecard import HIGH_RTT_MS, NOT_RUN, scorecard
 from lab_compare.report.worst import worst_trials
 
-from lab.evaluation.measures import BY_NAME, MEASURES, PRIMARY, RULE, measure_of, primary_of, values
+from lab.evaluation.measures import BY_NAME, MEASURES, PRIMARY, RULE, values
 from lab.judge.digest import mean_wait_ms
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.brief import error_of, present

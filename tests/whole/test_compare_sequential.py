@@ -13,16 +13,18 @@ from hypothesis import strategies as st
 from lab_compare import results as of_links
 from lab_compare.comparison import Comparison, known_senders
 from lab_compare.growing import looks_of
+from lab_compare.link_kinds import KINDS, Link
+from lab_compare.ranks import Pair, RankedPlace, not_separated, pairs, places
 from lab_compare.results import LinkResult, attempted
 
 from lab.evaluation.measures import BY_NAME, PRIMARY
-from lab.evaluation.ranks import Pair, RankedPlace, holm, not_separated, pairs, places
 from lab.evaluation.sequential import (
     ALPHA,
     ENUMERATED_PAIRS,
     LEVELS,
     PAIRS,
     first_look,
+    holm,
     hopeless,
     level,
     looks,
@@ -30,7 +32,6 @@ from lab.evaluation.sequential import (
     rejects,
 )
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import KINDS, Link
 from lab.tables.stored_run import Run
 from tests.examples import examples
 from tests.stored_run import change, store_run

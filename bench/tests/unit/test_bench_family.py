@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from lab_compare.comparison import Comparison, known_senders
 from lab_compare.exits import Exit, Exits
+from lab_compare.link_kinds import links
+from lab_compare.ranks import RankedPlace
 
 from bench.family import ALONE, FAMILY, PREFIX, _experiment, figures, rank
 from lab.base.paths import REPO
-from lab.evaluation.ranks import RankedPlace
-from lab.runs.link_kinds import links
 from lab.schema.cca import load_ccas
 
 

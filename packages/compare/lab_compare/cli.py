@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from lab.base.choice import names
 from lab.commands.cli_options import (
     Budget,
     Jobs,
@@ -17,7 +18,7 @@ from lab.commands.cli_options import (
     resumed_command,
     run_options,
 )
-from lab.commands.known import require_links, require_senders
+from lab.commands.known import require_senders
 
 
 def compare(
@@ -60,3 +61,11 @@ def compare(
     chosen = Chosen(cca, links, trials, duration, seed, quick, fixed, tuple(vary or ()), Part.of(shard, out))
     how = CompareOptions(measure, budget_minutes, resume, verbose=verbose, again=resumed_command())
     compare_known(chosen, how, run_options(jobs, None, no_pcap), console)
+
+
+def require_links(text: str | None) -> None:
+    """Refuse what is neither a kind of link nor a profile, of names with commas between them."""
+    from lab_compare.link_kinds import links
+
+    if text:
+        links(names(text))

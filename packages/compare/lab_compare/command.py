@@ -20,17 +20,17 @@ from lab.commands.part import Part, run_part
 from lab.commands.prepare import built, prepare
 from lab.commands.progress import TrialBar, watched
 from lab.evaluation import sweep
-from lab.evaluation.measures import PRIMARY, measure_of, primary_of
+from lab.evaluation.measures import PRIMARY
 from lab.evaluation.sequential import ALPHA
 from lab.kernel.recipe import Recipe
 from lab.runs.estimate import about, minutes
-from lab.runs.link_kinds import Link, links
 from lab.runs.missing import require_possible
 from lab.runs.options import RunOptions
 from lab.runs.vary import Axis, axes_of, cells, require_few
 from lab_compare import record
-from lab_compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
+from lab_compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders, measure_of, primary_of
 from lab_compare.growing import State, grow, looks_of
+from lab_compare.link_kinds import Link, links
 from lab_compare.report.ranked import Ranked, ranked
 from lab_compare.results import LinkResult, results
 from lab_compare.stand_ins import as_link, lack_of, stand_in_of

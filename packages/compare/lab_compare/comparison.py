@@ -5,14 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base.choice import one_of
 from lab.base.errors import COMMAND_LINE, field_error
+from lab.evaluation.measures import BY_NAME, Measure
 from lab.runs.experiment import Experiment, assemble
-from lab.runs.link_kinds import Link
 from lab.runs.vary import at
 from lab.schema.cca import Cca, load_cca
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
 from lab.senders.named import by_name, sender
+from lab_compare.link_kinds import Link
 
 TRIALS = 12  # of each sender on each link, at most
 SEED = 18
@@ -82,3 +84,15 @@ def known_senders(names: Sequence[str]) -> dict[str, Cca]:
     if len(set(names)) != len(names):
         raise field_error(COMMAND_LINE, "cca", ",".join(names), "a list that names each sender once")
     return by_name(sender(name) for name in names)
+
+
+def measure_of(name: str) -> Measure:
+    """Return a measure by its name."""
+    if name not in BY_NAME:
+        raise field_error(COMMAND_LINE, "measure", name, one_of(name, BY_NAME))
+    return BY_NAME[name]
+
+
+def primary_of(link: Link, measure: str) -> Measure:
+    """Return what decides when a link has enough trials: the chosen measure; harm where a rival takes part."""
+    return BY_NAME["harm"] if link.rival else measure_of(measure)

@@ -12,19 +12,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from lab.backends.backend import Site
-from lab.evaluation.measures import primary_of
-from lab.evaluation.ranks import Pair, not_separated
 from lab.evaluation.sequential import Looks, looks, one_look
 from lab.runs import run_folder
 from lab.runs.execute import Observer, OpenRun, execute
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import grown_since
-from lab.runs.link_kinds import Link
 from lab.runs.options import RunOptions
 from lab.runs.pool import Result
 from lab.runs.reuse import reuse
 from lab.runs.trial import Job
-from lab_compare.comparison import Comparison
+from lab_compare.comparison import Comparison, primary_of
+from lab_compare.link_kinds import Link
+from lab_compare.ranks import Pair, not_separated
 from lab_compare.results import stored_of, tested_pairs
 
 

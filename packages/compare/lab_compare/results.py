@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab.base import paths
-from lab.evaluation.measures import BY_NAME, Measure, Values, ranked_by, values
-from lab.evaluation.ranks import Pair, RankedPlace, pairs, places
+from lab.evaluation.measures import BY_NAME, MEASURES, Measure, Values, values
 from lab.evaluation.sequential import Looks, first_look, one_look
 from lab.judge.copies import copied
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import Link
 from lab.tables.records import beside
 from lab.tables.stored_run import Run
 from lab_compare.comparison import PREFIX, Comparison
+from lab_compare.link_kinds import Link
+from lab_compare.ranks import Pair, RankedPlace, pairs, places
 
 DIGITS = 9  # significant ones, of values in the digest
 
@@ -141,3 +141,9 @@ def _content(found: LinkResult) -> object:
         for name, by_cca in found.values.items()
     }
     return [found.link.name, meta["digests"], meta["kernel"]["kernel_digest"], measured]
+
+
+def ranked_by(stored: Stored) -> list[Measure]:
+    """Return the measures that rank the senders of a run: beside a rival harm alone."""
+    shared = bool(beside(stored.run.scenario))
+    return [measure for measure in MEASURES if measure.shared == shared]

@@ -9,9 +9,9 @@ from dataclasses import replace
 from lab.base.errors import UserError
 from lab.links.profile import Profile, load_profile, series_of
 from lab.runs.experiment import Experiment
-from lab.runs.link_kinds import Link
 from lab.runs.vary import point_name
 from lab.traces.datasets import Dataset, dataset
+from lab_compare.link_kinds import Link
 
 
 def stand_in_of(profile: Profile) -> Profile | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 import typer
+from lab_compare.ranks import pairs, places
 from rich.console import Console
 
 from lab.base.errors import COMMAND_LINE, UserError, field_error
@@ -24,7 +25,6 @@ from lab.base.processes import processors
 from lab.base.stats import Paired, paired
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
-from lab.evaluation.ranks import pairs, places
 from lab.evaluation.sequential import looks
 from lab.kernel.recipe import Recipe
 from lab.tables.csv_text import plain_cell

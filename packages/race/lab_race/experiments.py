@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lab_compare.link_kinds import KINDS, Link
+from lab_compare.link_kinds import links as links_of_kinds
+
 from lab.base.choice import names, suggested
 from lab.base.errors import COMMAND_LINE, field_error
 from lab.base.named_files import profile_files
 from lab.base.plain_file import write_whole
 from lab.runs.experiment import Experiment, assemble
-from lab.runs.link_kinds import KINDS, Link
-from lab.runs.link_kinds import links as links_of_kinds
 from lab.schema.cca import Cca
 from lab.schema.load import parse, read_yaml
 from lab.schema.scenario import Scenario

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from lab_compare.cli import require_links
 
 from lab.commands.cli_options import SELDOM, Budget, Jobs, NoPcap, Verbose, console, resumed_command, run_options
-from lab.commands.known import require_links, require_senders
+from lab.commands.known import require_senders
 from lab.kernel.versions import DEBIAN, DEFAULT, LARGE_SOCKETS
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab_compare.command import CompareOptions, compare, fetched
 from lab_compare.comparison import SEED, TRIALS, Comparison, known_senders
+from lab_compare.link_kinds import Link, links
 from lab_vm import machine, real, stock
 from rich.console import Console
 
@@ -21,7 +22,6 @@ from lab.base.workers import Pool, one_pool
 from lab.commands.prepare import build, built, prepare, refuse
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEFAULT, VERSIONS
-from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
 from lab.schema.cca import Cca

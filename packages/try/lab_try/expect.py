@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import typer
 from lab_compare.comparison import Comparison
 from lab_compare.exits import exits_of
+from lab_compare.link_kinds import Link
 from lab_compare.results import LinkResult
 from rich.console import Console
 
@@ -24,7 +25,6 @@ from lab.base.plain_text import escaped_lines
 from lab.base.stats import AtLeast, difference, mean_of
 from lab.commands.lines import say
 from lab.evaluation.measures import BY_NAME, Measure
-from lab.runs.link_kinds import Link
 
 FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*([<>]=?+)\s*(\S+)\s*")
 RULE = '"LINK: MEASURE OPERATOR SENDER" or a number instead of the sender, such as "geo: chokepoint >= cubic"'

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from lab.base.format import NONE, number
 from lab.base.stats import mean_of
 from lab.evaluation.measures import Measure, judge_of
-from lab.evaluation.ranks import of
 from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct
 from lab.judge.stored import Stored
 from lab.report.published import Published, published
 from lab_compare.matrix.texts import difference_text, leads, rank_text, value_text
+from lab_compare.ranks import of
 from lab_compare.results import LinkResult
 
 

@@ -7,7 +7,7 @@ from math import ceil
 from lab.base.format import AT_LEAST, NONE, number
 from lab.base.stats import CONFIDENCE, AtLeast, effect_word, mean_of
 from lab.evaluation.measures import Measure
-from lab.evaluation.ranks import Pair, RankedPlace
+from lab_compare.ranks import Pair, RankedPlace
 
 DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}  # one more of what is below 1
 

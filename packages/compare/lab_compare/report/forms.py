@@ -8,12 +8,12 @@ import polars as pl
 from lab.base.format import number
 from lab.base.stats import AtLeast, mean_of
 from lab.evaluation.measures import BY_NAME, MEASURES, Measure
-from lab.evaluation.ranks import of
 from lab.evaluation.sequential import ALPHA
 from lab.report.table import Group, Row, Table
 from lab_compare.comparison import Comparison
 from lab_compare.exits import Exit, Exits, exits_of
 from lab_compare.matrix.texts import rank_text, value_text
+from lab_compare.ranks import of
 from lab_compare.report.cells import labels
 from lab_compare.results import LinkResult
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.base.format import counted, significant, trials_text
-from lab.evaluation.measures import Measure, primary_of
-from lab.evaluation.ranks import Pair, not_separated
+from lab.evaluation.measures import Measure
 from lab.judge.copies import copied_text
-from lab_compare.comparison import Comparison
+from lab_compare.comparison import Comparison, primary_of
 from lab_compare.exits import Exits, exits_of
 from lab_compare.matrix.texts import apart_text, rank_text, value_text
+from lab_compare.ranks import Pair, not_separated
 from lab_compare.report.cells import labels
 from lab_compare.results import LinkResult
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.base.stats import mean_of
-from lab.evaluation.measures import BY_NAME, Measure, primary_of
+from lab.evaluation.measures import BY_NAME, Measure
 from lab.report.template import Picture
+from lab_compare.comparison import primary_of
 from lab_compare.results import LinkResult
 
 

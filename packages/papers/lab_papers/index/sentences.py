@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from lab_compare.matrix.matrix import Cell, Matrix, MatrixRow
 from lab_compare.matrix.readings import Reading
+from lab_compare.ranks import of
 
 from lab.base.format import few
 from lab.base.stats import share_pct
 from lab.evaluation.measures import PRIMARY, RULE
-from lab.evaluation.ranks import of
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from lab_compare.matrix.texts import rank_text
+from lab_compare.ranks import RankedPlace
 from lab_papers.commands import kick_tires as tires
 from lab_papers.commands.kick_tires import HEADER, Tire
 from lab_papers.evaluation.recorded.tables import EMULATED, Sheet
@@ -12,7 +13,6 @@ from lab_papers.index import recorded
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
-from lab.evaluation.ranks import RankedPlace
 from lab.report.write import write_report
 from tests.stored_run import store_run
 

@@ -13,6 +13,8 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 from ack_logs import Gateway, download, text, written
+from lab_compare.ranks import pairs, places
+from lab_compare.results import ranked_by
 from lab_papers.evaluation.competing_flows import flows
 from lab_papers.evaluation.recorded.bands import bands, inside, marks, rms_s
 from lab_papers.evaluation.recorded.comparison import compare_recorded
@@ -22,9 +24,8 @@ from lab_papers.evaluation.recorded.rate import rate
 from lab_papers.evaluation.recorded.tables import sheets
 from lab_papers.evaluation.write import write_all
 
-from lab.evaluation.measures import ranked_by, values
-from lab.evaluation.ranks import holm, pairs, places
-from lab.evaluation.sequential import Looks, hopeless, level, looks, one_look, rejects
+from lab.evaluation.measures import values
+from lab.evaluation.sequential import Looks, holm, hopeless, level, looks, one_look, rejects
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.stored import Stored
 from lab.report.write import write_report

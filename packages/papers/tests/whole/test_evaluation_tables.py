@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
+from lab_compare.link_kinds import Link
 from lab_compare.results import LinkResult, _unranked, digest_of
 from lab_papers.evaluation import senders, write
 from lab_papers.evaluation.columns import STATUS
@@ -25,7 +26,6 @@ from lab.evaluation.measures import Values
 from lab.evaluation.sequential import FIRST_SHARE, STEP, Looks, first_look, looks, one_look, rejects
 from lab.judge.registry import TRUTH, inferred
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import Link
 from lab.tables.columns import schema
 from lab.tables.stored_run import Run
 from tests.stored_run import change, rewrite, sign, store_run

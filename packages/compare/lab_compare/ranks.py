@@ -14,10 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lab.base.stats import AtLeast, Paired, differences_of, paired
-from lab.evaluation.sequential import ALPHA, Looks, hopeless, level
-
-Values = Sequence[float | None]  # of a sender, by trial from the first on
+from lab.base.stats import AtLeast, Paired, Values, differences_of, paired
+from lab.evaluation.sequential import Looks, holm, hopeless, level
 
 
 @dataclass(frozen=True)
@@ -63,17 +61,6 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
         )
         for ((first, second), each), found, apart in zip(differences.items(), levels, holm(levels), strict=True)
     ]
-
-
-def holm(levels: Sequence[float]) -> list[bool]:
-    """Return which hypotheses Holm's procedure rejects: the smallest is held against ALPHA over their number."""
-    order = sorted(range(len(levels)), key=lambda place: levels[place])
-    rejected = [False] * len(levels)
-    for step, place in enumerate(order):
-        if levels[place] > ALPHA / (len(levels) - step) * (1 + 1e-9):
-            break
-        rejected[place] = True
-    return rejected
 
 
 def places(senders: Sequence[str], tested: Sequence[Pair], more_is_better: bool) -> dict[str, RankedPlace]:
