@@ -11,8 +11,12 @@ from lab_compare.report.ranked import Ranked, ranked
 from lab_compare.report.write import write
 from lab_compare.results import LinkResult, of_link
 
+from lab.backends.backend import Site
+from lab.backends.virtual import Virtual
 from lab.evaluation.measures import PRIMARY
+from lab.images.image import Image
 from lab.judge.stored import Stored
+from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.stored_run import change, store_run
@@ -45,3 +49,10 @@ def example(comparison: Comparison, found: list[LinkResult], state: State | None
     folder = record.begin(record.requested(comparison, PRIMARY))
     write(folder, comparison, PRIMARY, found, state or State(), reports=False)
     return folder, ranked(comparison, PRIMARY, found)
+
+
+def site(folder: Path, modules: str = "m", kernel: str = "k") -> Site:
+    """A machine whose kernel was removed since."""
+    gone = folder / "gone"
+    digests = {"kernel_source": "Linux 6.12.48", "kernel_digest": kernel, "modules_digest": modules}
+    return Virtual(Kernel(gone / "obj/linux", gone, gone, gone, digests), Image(gone, "w", {}, {})).site

@@ -22,10 +22,10 @@ from lab.traces.batches import gaps_s
 from lab.traces.recording import Recording
 from tests.brief import error_of
 from tests.command import lab, lab_ok
+from tests.compared import site
 from tests.stored_run import store_run
 from tests.traces_real import FOLDER as REAL
 from tests.traces_real import needs_real, real
-from tests.whole.test_compare_growing import site
 
 DAY_STEPS = 8_640_000  # 24 hours of 10 ms
 READ = """

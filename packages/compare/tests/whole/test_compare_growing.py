@@ -21,20 +21,18 @@ from lab_compare.results import results as results_of
 from lab_papers.fullest import first_stored
 from lab_papers.fullest import stored as every_stored
 
-from lab.backends.backend import Site
-from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.evaluation.measures import PRIMARY, REFERENCE, values
-from lab.images.image import Image
 from lab.judge.stored import Stored, in_order
-from lab.kernel.build import Kernel
 from lab.runs import run_folder
 from lab.runs.find_run import grown_since
 from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.stored_run import Run
 from tests.brief import present
+from tests.compared import site
 from tests.stored_run import LINK, change, rewrite, store_run, with_extent
+from tests.unit.conftest import one_process  # noqa: F401
 from tests.whole.test_runs_that_fail import Watched
 
 WIRED = KINDS["wired"]
@@ -44,13 +42,6 @@ WIRED = KINDS["wired"]
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
     return tmp_path / "results"
-
-
-def site(folder: Path, modules: str = "m", kernel: str = "k") -> Site:
-    """A machine whose kernel was removed since."""
-    gone = folder / "gone"
-    digests = {"kernel_source": "Linux 6.12.48", "kernel_digest": kernel, "modules_digest": modules}
-    return Virtual(Kernel(gone / "obj/linux", gone, gone, gone, digests), Image(gone, "w", {}, {})).site
 
 
 def compared(*ccas: str, trials: int = 8) -> Comparison:

@@ -28,6 +28,7 @@ from tests import slow_start_model as model
 from tests.brief import error_of, present
 from tests.compared import Compared, store
 from tests.stored_run import change, rewrite, sign, store_run, with_extent
+from tests.unit.conftest import one_process  # noqa: F401
 
 
 def test_more_is_better_of_shares_and_throughput_only_and_an_object_is_named_after_its_size() -> None:

@@ -26,6 +26,7 @@ from lab.evaluation.measures import PRIMARY, Values, values
 from lab.judge.judged import OUTCOMES
 from lab.judge.summary import summarise
 from tests.compared import SENDERS, Compared, example, store
+from tests.unit.conftest import one_process  # noqa: F401
 
 TRIALS = 8
 MOST_BYTES = 5_000_000
