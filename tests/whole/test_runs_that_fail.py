@@ -28,7 +28,7 @@ from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from tests.brief import error_of
 from tests.conftest import SMALL, experiment_on
-from tests.stored_run import rewrite, store_run
+from tests.stored_run import LINK, rewrite, store_run
 
 DIGESTS = {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": "m"}
 WORLD = {"iperf3": "3.18"}
@@ -202,7 +202,8 @@ def test_closing_a_run_clears_its_drafts_and_only_a_complete_one_is_the_latest(s
 
 
 def test_a_run_whose_trials_are_all_stored_is_completed_at_once_and_took_no_time(results: Path, site: Site) -> None:
-    folder = run_folder.create(small(), site)
+    whole = experiment_on(SMALL, "cubic", "cubic_plain", duration_s=round(LINK.duration_s), trials=2)
+    folder = run_folder.create(whole, site)
     source = store_run(results.parent / "source", 2, senders=("cubic", "cubic_plain"))
     shutil.rmtree(folder / "trials")
     shutil.copytree(source / "trials", folder / "trials")
@@ -212,7 +213,7 @@ def test_a_run_whose_trials_are_all_stored_is_completed_at_once_and_took_no_time
     for file in (folder / "trials").glob("*/trial.json"):
         stored_json = json.loads(file.read_text())
         rewrite(file, stored_json | own | {"seed": meta["seeds"][stored_json["trial"] - 1]})
-    executed, watched = run(small(), site, find_run.unfinished)
+    executed, watched = run(whole, site, find_run.unfinished)
     (done,) = executed.runs
     assert (done.folder, done.jobs, done.wall_s, watched.begun) == (folder, [], 0.0, [])
     assert Run(folder).complete
