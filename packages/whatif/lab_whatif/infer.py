@@ -112,9 +112,8 @@ class Inferred:
     @property
     def stepped_s(self) -> float:
         """Return by how much the way up changes at once, as where the other end's clock is set; 0 of too little."""
-        last_s = self._end_s * (1 - 1 / SPANS)  # within the last span the least is of before the change
-        steps_s = (_step_s(self._least_of_spans(since_s)[1]) for since_s in (0.0, last_s))
-        return next((step_s for step_s in steps_s if step_s > self.least_apart_s), 0.0)
+        step_s = _step_s(self._least_of_spans()[1])
+        return step_s if step_s > self.least_apart_s else 0.0
 
     @property
     def runs_apart(self) -> bool:
@@ -145,9 +144,9 @@ class Inferred:
     def _end_s(self) -> float:
         return max(float(self.path.down.arrival_s.max()), float(self.path.up.depart_s.max()))
 
-    def _least_of_spans(self, since_s: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least waits of both ways in each span, infinite where there is none; the first has all before."""
-        down, up, edges_s = self.path.down, self.path.up, np.linspace(since_s, self._end_s, SPANS + 1)[1:-1]
+    def _least_of_spans(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least waits of both ways in each span; infinite where there is none."""
+        down, up, edges_s = self.path.down, self.path.up, np.linspace(0, self._end_s, SPANS + 1)[1:-1]
         return _least(down.arrival_s, down.wait_s, edges_s), _least(up.depart_s, up.most_s, edges_s)
 
     def capacity_in(self, step_s: float) -> pl.DataFrame:
