@@ -133,7 +133,8 @@ def send(file: str, start_ns: int) -> None:
                 time.sleep(wait_ns / 1e9)
             sent_ns = time.monotonic_ns()
             for number, (_, frame_bytes) in together:
-                source.send(STAMP.pack(number, sent_ns).ljust(frame_bytes - HEADERS_BYTES, b"\0"))
+                with suppress(ConnectionRefusedError):  # the receiver has ended
+                    source.send(STAMP.pack(number, sent_ns).ljust(frame_bytes - HEADERS_BYTES, b"\0"))
 
 
 def cross(plan: CrossingPlan, folder: str) -> Crossing:

@@ -92,7 +92,7 @@ def level(differences: Sequence[float | None], plan: Looks) -> float:
 
 
 def holm(levels: Sequence[float]) -> list[bool]:
-    """Return which hypotheses Holm's procedure rejects: the smallest is held against ALPHA over their number."""
+    """Return which hypotheses Holm's procedure rejects: the smallest is compared with ALPHA over their number."""
     order = sorted(range(len(levels)), key=lambda place: levels[place])
     rejected = [False] * len(levels)
     for step, place in enumerate(order):

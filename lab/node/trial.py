@@ -130,11 +130,7 @@ def _traffic(plan: "Plan", folder: Path, real: Any, serve: "Serve", begin: "Begi
         begun = zip(early, beside, strict=True)  # in the plan's order, as what is measured is read
         others = [Task(each.measure) if each else Task(_later, plan, flow, begin) for each, flow in begun]
         measured = [first.measure(), *(other.result() for other in others)]
-    stepped_ns = time.time_ns() - time.monotonic_ns() - clocks["realtime_ns"] + clocks["monotonic_ns"]
-    if abs(stepped_ns) > (STEP_NS if plan.get("clock") == "real" else VIRTUAL_STEP_NS):
-        raise NodeError(
-            f"clock: stepped_s={stepped_ns / 1e9:.6g}: must be 0 during the traffic: captures have its time"
-        )
+    _require_steady(clocks, STEP_NS if plan.get("clock") == "real" else VIRTUAL_STEP_NS)
     traffic: Traffic = {
         "clocks": clocks,
         "start_ns": start if isinstance(start, int) else start(),
@@ -145,6 +141,15 @@ def _traffic(plan: "Plan", folder: Path, real: Any, serve: "Serve", begin: "Begi
     if late:
         traffic["server_start_s"] = late.waited_s()
     return traffic
+
+
+def _require_steady(clocks: "Clocks", most_ns: int) -> None:
+    """Refuse a clock that was set since two were read."""
+    stepped_ns = time.time_ns() - time.monotonic_ns() - clocks["realtime_ns"] + clocks["monotonic_ns"]
+    if abs(stepped_ns) > most_ns:
+        raise NodeError(
+            f"clock: stepped_s={stepped_ns / 1e9:.6g}: must be 0 during the traffic: captures have its time"
+        )
 
 
 def _later(plan: "Plan", flow: "FlowPlan", begin: "Begin") -> "DownloadRecord":

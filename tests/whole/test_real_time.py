@@ -131,7 +131,7 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
     [
         ("exec sleep 600", "", "", "away: exit status -9: ssh: no end after 1 s"),
         ("", "exec sleep 600", "", "away: no end after 0.5 s"),
-        ("", "", "exec sleep 600", "away: no end of its records after 1 s"),
+        ("", "", "exec sleep 600", "away: no end of its records after 1 s, or ssh was killed"),
         ("", "", "yes | head -c 300000 >&2; exit 3", "away: exit status 3: y"),
     ],
 )

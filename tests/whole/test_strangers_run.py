@@ -22,6 +22,7 @@ from lab.judge.stored import Stored
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
+from lab.tables.consistent import of_exits
 from lab.tables.digests import MOST_BYTES, SUMS
 from lab.tables.stored_run import Run
 from tests.brief import folder_at, put
@@ -245,6 +246,12 @@ def test_an_exit_that_is_not_within_its_download_is_refused(run: Path, left_s: f
     pl.DataFrame([row]).write_parquet(file)
     sign(file)
     assert faults(run) == [f"{file}: t_s={left_s}: must be from 0 to 3.28772, when its download ended"]
+
+
+def test_a_rival_may_leave_slow_start_before_the_download_under_test_begins() -> None:
+    flows: Any = [{"flow": 1, "end_s": 3.0}, {"flow": 2, "end_s": 3.0}]
+    left = pl.DataFrame({"t_s": [-0.02, 1.0, 3.5], "flow": [2, 1, 2]})
+    assert [t_s for _, t_s, _ in of_exits(left, flows)] == [3.5]
 
 
 def test_a_figure_in_svg_is_whole_whatever_it_is_about() -> None:

@@ -144,6 +144,6 @@ def _content(found: LinkResult) -> object:
 
 
 def ranked_by(stored: Stored) -> list[Measure]:
-    """Return the measures that rank the senders of a run: beside a rival harm alone."""
+    """Return the measures that rank the senders of a run: with a rival harm alone."""
     shared = bool(beside(stored.run.scenario))
     return [measure for measure in MEASURES if measure.shared == shared]

@@ -54,7 +54,7 @@ def answer_of(where: str, *command: str) -> str:
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise UserError(f"{where}: {(lines or ['no answer'])[-1]}")
-    return done.stdout.decode()
+    return done.stdout.decode(errors="replace")
 
 
 def as_root(module: str, *arguments: str) -> list[str]:

@@ -129,7 +129,7 @@ class Machine(RealTime):
             finally:
                 late.cancel()
             if fetching.returncode < 0:
-                raise TrialError(f"{self.name}: no end of its records after {FETCH_S:g} s")
+                raise TrialError(f"{self.name}: no end of its records after {FETCH_S:g} s, or ssh was killed")
             errors.seek(0)
             self._require(fetching.returncode, errors.read())
 

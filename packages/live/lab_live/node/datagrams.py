@@ -71,9 +71,12 @@ def _headers_bytes(udp: socket.socket) -> int:
     return 48 if udp.family == socket.AF_INET6 and not udp.getpeername()[0].startswith("::ffff:") else 28
 
 
-def _received(udp: socket.socket, size_bytes: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the beginning of each datagram that is there, when it arrived, and the socket's drops so far."""
-    while True:
+def _received(udp: socket.socket, size_bytes: int, most_pkts: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the beginning of each datagram that is there, when it arrived, and the socket's drops so far.
+
+    most_pkts: after which the caller looks at its clock, however many still come.
+    """
+    for _ in range(most_pkts):
         try:
             data, control, _, _ = udp.recvmsg(size_bytes, CONTROL_BYTES, socket.MSG_DONTWAIT)
         except OSError as error:
@@ -81,6 +84,8 @@ def _received(udp: socket.socket, size_bytes: int) -> Iterator[tuple[bytes, int,
                 raise
             return
         found = {kind: value for _, kind, value in control}
+        if SO_TIMESTAMPNS not in found:
+            raise NodeError("SO_TIMESTAMPNS: no time of arrival: must be stamped by this kernel")
         seconds, nanoseconds = struct.unpack("qq", found[SO_TIMESTAMPNS])
         yield data, seconds * 10**9 + nanoseconds, int.from_bytes(found.get(SO_RXQ_OVFL, b""), sys.byteorder)
 
@@ -109,7 +114,7 @@ def collect(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float) ->
     begun_s = last_s = time.monotonic()
     while not _over(phase, begun_s, last_s):
         time.sleep(pause_s)
-        for data, arrived_ns, dropped in _received(udp, FILLER.size):  # the padding is not wanted
+        for data, arrived_ns, dropped in _received(udp, FILLER.size, int(room_pkts)):  # the padding is not wanted
             last_s = time.monotonic()
             if len(data) == FILLER.size and len(records) < MOST_RECORDS_BYTES:
                 sender, index, number = FILLER.unpack(data)
@@ -172,7 +177,7 @@ def collect_probes(udp: socket.socket, token: bytes, phase: Phase) -> bytes:
 
 def _probes(udp: socket.socket, token: bytes) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Take the probes that are there: phase, number, the three times they carry, and when they arrived."""
-    for data, arrived_ns, _ in _received(udp, PROBE.size):
+    for data, arrived_ns, _ in _received(udp, PROBE.size, BURST_PKTS):
         if len(data) == PROBE.size:
             sender, index, number, sent_ns, there_ns, left_ns = PROBE.unpack(data)
             if sender == token:

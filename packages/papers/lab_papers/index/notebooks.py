@@ -79,7 +79,7 @@ def notebooks_of(folder: Path) -> list[Path]:
 
 
 def execute_all(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> list[Executed]:
-    """Execute what changed of a folder's notebooks that hand something over, as many at once as there are cores."""
+    """Execute what changed of a folder's notebooks that hand something over, one on each core."""
     return map_in_processes(partial(_executed, results.resolve(), replay_library), notebooks_of(notebooks))
 
 
