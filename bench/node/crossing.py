@@ -21,6 +21,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
+from lab.node.measure.stamped import SO_RCVBUFFORCE, SO_RXQ_OVFL, SO_TIMESTAMPNS, stamped
 from lab.node.net.forked import Forked
 from lab.node.qdiscs import link, qdisc
 from lab.node.qdiscs.stepping import Step, stepping
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
 
 ADDRESS, PORT = "10.0.2.2", 7000
 HEADERS_BYTES = 14 + 20 + 8  # Ethernet, IP, UDP
-SO_RCVBUFFORCE, SO_TIMESTAMPNS, SO_RXQ_OVFL = 33, 35, 40  # include/uapi/asm-generic/socket.h
 BUFFER_BYTES = 64 << 20
-CONTROL_BYTES = 64
 LONGEST_PAUSE_S = 0.02  # between two readings of the buffer: waking up for each packet would cost more than the packet
 STAMP = struct.Struct("=QQ")  # number, when it was sent
 LEAD_NS = 500_000_000  # from the last preparation to t = 0: both ends are ready, on a busy machine too
@@ -114,10 +113,7 @@ def _received(sink: socket.socket) -> Iterator[tuple[bytes, int, int]]:
     """Yield of each packet that is there its stamp, when it arrived, and the socket's drops so far."""
     with suppress(BlockingIOError):
         while True:
-            stamp, control, _, _ = sink.recvmsg(STAMP.size, CONTROL_BYTES, socket.MSG_DONTWAIT)
-            found = {kind: value for _, kind, value in control}
-            seconds, nanoseconds = struct.unpack("qq", found[SO_TIMESTAMPNS])
-            yield stamp, seconds * 10**9 + nanoseconds, int.from_bytes(found.get(SO_RXQ_OVFL, b""), sys.byteorder)
+            yield stamped(sink, STAMP.size, socket.MSG_DONTWAIT)
 
 
 def send(file: str, start_ns: int) -> None:

@@ -25,7 +25,7 @@ def of_downloads(meta: TrialJson) -> Iterator[Contradiction]:
         if flow["seconds"] > meta["duration_s"] + SPARE_S:
             yield f"{name}.seconds", flow["seconds"], f"at most {meta['duration_s']}, the trial's duration_s"
         rate_mbps = flow["bytes"] * 8 / 1e6 / flow["seconds"] if flow["seconds"] > 0 else 0.0
-        if abs(flow["throughput_mbps"] - rate_mbps) > SPARE_SHARE * rate_mbps:
+        if not math.isclose(flow["throughput_mbps"], rate_mbps, rel_tol=SPARE_SHARE):
             yield f"{name}.throughput_mbps", flow["throughput_mbps"], f"{rate_mbps:g}, its bytes over its seconds"
     most_bytes = meta["capture"]["received_pkts"] * (meta["mss_bytes"] + SPARE_BYTES)
     if meta["certificate"]["valid"] and meta["flows"][0]["bytes"] > most_bytes:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tools of the world image print, and the kernel's log, is understood or refused in one line."""
+"""What the tools of the world image print, the kernel's log and its times of arrival are read, or refused in a line."""
 
 import json
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.node.measure.capture import read_counts
 from lab.node.measure.counters import protocol_counters, read_links
+from lab.node.measure.stamped import SO_TIMESTAMPNS, stamped
 from lab.node.net.netlink import TCA_OPTIONS
 from lab.node.qdiscs import qdisc
 from lab.node.system.tools import NodeError, run, run_json
@@ -216,3 +219,24 @@ def test_a_parameter_that_failed_is_a_failed_case_and_a_crash_loses_what_was_pla
     assert failed == ["too few bins"]
     cut = log[: log.index("        ok 5 a clock")]
     assert [case for case in read_ktap(cut) if not case.ok] == [Case("search", "(no result)", False, False)] * 2
+
+
+def test_a_datagram_without_the_kernels_time_is_refused_and_one_with_it_came_between_two_readings_of_the_clock() -> (
+    None
+):
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source,
+    ):
+        sink.bind(("127.0.0.1", 0))
+        sink.settimeout(10)
+        source.connect(sink.getsockname())
+        source.send(b"one")
+        with pytest.raises(NodeError, match=r"^SO_TIMESTAMPNS: no time of arrival: must be stamped by this kernel$"):
+            stamped(sink, 64)
+        sink.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        before_ns = time.time_ns()
+        source.send(b"another")
+        data, arrived_ns, dropped = stamped(sink, 5)
+    assert (data, dropped) == (b"anoth", 0)
+    assert before_ns <= arrived_ns <= time.time_ns()

@@ -196,6 +196,7 @@ def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path
         ({"bytes": 10**15, "throughput_mbps": 4e9}, "flows[0].bytes=1000000000000000: must be at most "),
         ({"data_s": -1.0}, "flows[0].data_s=-1.0: must be 0 or more"),
         ({"seconds": 1}, "flows[0].seconds=1: must be "),
+        ({"data_s": 1.0, "end_s": 1.0, "seconds": 1e-320}, "flows[0].throughput_mbps="),
         ({"duration_s": 1}, "flows[0].seconds=2.0: must be at most 1, the trial's duration_s"),
         ({"threshold_pct": "35 %"}, "flows.parameters.threshold_pct=35 %: must be a whole number of 1 to 5 digits"),
     ],

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lab.node.measure.counters import HERE, read_links
+from lab.node.measure.stamped import SO_TIMESTAMPNS, stamped
 from lab.node.net.namespace import entered
 from lab.node.system import small_file
 from lab.node.system.tools import NodeError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 PORT = 9  # discard
 RECORD = struct.Struct("!IQ")
 PATIENCE_S = 10
-SO_TIMESTAMPNS = 35  # include/uapi/asm-generic/socket.h
 
 
 def probe(peer: str, count: int, interval_ms: float) -> list[tuple[int, int]]:
@@ -44,11 +44,10 @@ def probe(peer: str, count: int, interval_ms: float) -> list[tuple[int, int]]:
 
 
 def _receive(udp: socket.socket) -> tuple[int, int]:
-    """Read one datagram; the kernel stamped its arrival (SO_TIMESTAMPNS), however late it is read."""
-    data, ancillary, _, _ = udp.recvmsg(64, 64)
+    """Read one datagram: its number, and its delay in us."""
+    data, arrived_ns, _ = stamped(udp, 64)
     number, sent_ns = RECORD.unpack(data)
-    seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
-    return number, (seconds * 10**9 + nanoseconds - sent_ns) // 1000
+    return number, (arrived_ns - sent_ns) // 1000
 
 
 def require_crossed(shapes: "list[Shape]", probes: "list[Probed]") -> None:

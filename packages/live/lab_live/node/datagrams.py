@@ -9,18 +9,16 @@ import errno
 import select
 import socket
 import struct
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from lab.node.measure.stamped import SO_RCVBUFFORCE, SO_RXQ_OVFL, SO_TIMESTAMPNS, stamped
 from lab.node.system.tools import NodeError
 
-SO_RCVBUFFORCE, SO_TIMESTAMPNS, SO_RXQ_OVFL = 33, 35, 40  # include/uapi/asm-generic/socket.h
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 23, 2  # linux/in.h, linux/in6.h
 BUFFER_BYTES = 64 << 20
-CONTROL_BYTES = 64
 LOST = (errno.ENOBUFS, errno.ECONNREFUSED, errno.EAGAIN)  # refused here: lost as on any hop after this one
 BURST_PKTS = 256  # at most, before the clock is read again
 LONGEST_PAUSE_S = 0.02  # between two readings of the buffer
@@ -78,16 +76,11 @@ def _received(udp: socket.socket, size_bytes: int, most_pkts: int) -> Iterator[t
     """
     for _ in range(most_pkts):
         try:
-            data, control, _, _ = udp.recvmsg(size_bytes, CONTROL_BYTES, socket.MSG_DONTWAIT)
+            yield stamped(udp, size_bytes, socket.MSG_DONTWAIT)
         except OSError as error:
             if error.errno not in LOST:
                 raise
             return
-        found = {kind: value for _, kind, value in control}
-        if SO_TIMESTAMPNS not in found:
-            raise NodeError("SO_TIMESTAMPNS: no time of arrival: must be stamped by this kernel")
-        seconds, nanoseconds = struct.unpack("qq", found[SO_TIMESTAMPNS])
-        yield data, seconds * 10**9 + nanoseconds, int.from_bytes(found.get(SO_RXQ_OVFL, b""), sys.byteorder)
 
 
 def fill(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float, packet_bytes: int) -> int:
