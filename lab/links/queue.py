@@ -4,6 +4,7 @@
 The fields, their bounds and defaults are those of the kind's table. Parameters are named as in tc's manuals.
 """
 
+import math
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 
 from lab.node.qdiscs import kinds, qdisc_kind
-from lab.node.qdiscs.qdisc_kind import Bottleneck, Kind, Spec
+from lab.node.qdiscs.qdisc_kind import Bottleneck, Kind, Spec, TcKind
 from lab.schema.load import Real, Strict
 
 Milliseconds = Annotated[Real, Field(ge=qdisc_kind.MILLISECONDS["ge"], le=qdisc_kind.MILLISECONDS["le"])]
@@ -35,6 +36,12 @@ class QueueModel(Strict):
     def counts_packets(self) -> bool:
         """Return whether the kernel limits this queue in packets alone."""
         return qdisc_kind.WHOLE_FRAMES in kinds.find(self.kind).settings
+
+    @property
+    def clock_s(self) -> float:
+        """Return until when after a kernel's boot this queue drops as it does at first."""
+        kind = kinds.find(self.kind)
+        return kind.clock_s if isinstance(kind, TcKind) else math.inf
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone: the class of a kind is made when this module is imported, and has no name in it."""

@@ -29,15 +29,20 @@ if TYPE_CHECKING:
 # It lies behind what a trial leaves: connections without a program (up to 200 s) and idle workers (300 s). Either one
 # wakes the deadline server of Linux 6.12 (kernel/sched/deadline.c), which may let a program run before a softirq.
 PERIOD_S = 512
-# The last origin lies at 2,048 s. From 2,147 s on, clocks of 32 bits in us have passed half of their range: a full
-# fq_codel (in 1.024 us) then takes 0, its next drop before there was any, for a time to come, and drops other packets.
-MOST_PLANS = 4
+# More would save little: a boot takes as long as one short trial. Clocks of 32 bits in us begin again at 4,295 s, which
+# is behind the traffic of the eighth trial: of so many, each lasts 22 s at most (lab/runs/one_boot.py).
+MOST_PLANS = 16
 PROBES_S, TRAFFIC_S = 10, 30  # on a trial's clock, or whole multiples: more than nodes, and nodes and probes, take
 MARGIN_NS = 1_000_000  # more than what comes between two beginnings takes
 RNDCLEARPOOL, RNDRESEEDCRNG = 0x5206, 0x5207  # linux/random.h
 TIMEX = struct.Struct("I68xqq120x")  # linux/timex.h: modes, then seconds and nanoseconds
 ADJ_SETOFFSET, ADJ_NANO = 0x0100, 0x2000
 _origin_s = 0  # of the trial under way: a kernel runs one at a time
+
+
+def most_plans(clock_s: float) -> int:
+    """Return how many trials may follow one another where a kernel's clock may go so far."""
+    return int(min(clock_s, MOST_PLANS * PERIOD_S) // PERIOD_S)
 
 
 def prepare(plan: "Plan") -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
-from lab.node.beginning import MOST_PLANS
+from lab.node.beginning import MOST_PLANS, most_plans
 from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs.plan import modules_of
@@ -88,10 +88,11 @@ def _senders(job: Job) -> list[Cca]:
 
 
 def _most(job: Job) -> int:
-    """Return how many trials of a job's sender may share a boot."""
+    """Return how many trials of a job's sender and link may share a boot."""
     experiment = job.experiment
     shared = all(way_of(sender).shares_boot(sender) for sender in _senders(job))
     lines = [line for node in experiment.topology.topology.nodes.values() for line in node.exec]
     if not (shared and isinstance(job.backend, Virtual) and all(map(changes_only_its_node, lines))):
         return 1
-    return max(1, MOST_VIRTUAL_S // experiment.scenario.duration_s)
+    clock_s = min(way.queue.clock_s for way in (experiment.profile.down, experiment.profile.up))
+    return max(1, min(MOST_VIRTUAL_S // experiment.scenario.duration_s, most_plans(clock_s)))

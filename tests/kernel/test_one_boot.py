@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.links.profile import Profile, load_profile
+from lab.node.beginning import MOST_PLANS
 from lab.runs import one_boot
 from lab.runs.experiment import Experiment
 from lab.runs.pool import attempt_in_turn
@@ -68,15 +69,26 @@ def test_a_trial_of_a_workload_is_the_same_behind_others(bench: Bench, tmp_path:
     assert digests(together[-1].folder) == digests(alone.folder)
 
 
-def test_a_trial_after_four_others_is_the_same_too(bench: Bench, tmp_path: Path) -> None:
+def test_the_last_trial_of_a_full_boot_is_the_same_too(bench: Bench, tmp_path: Path) -> None:
+    experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=MOST_PLANS)
+    (alone,) = jobs(bench, experiment, tmp_path / "alone", [MOST_PLANS])
+    run_trial(alone)
+    (boot,) = one_boot.boots(jobs(bench, experiment, tmp_path / "together", [*range(1, MOST_PLANS + 1)]), MOST_PLANS)
+    assert all(one_boot.run(boot))
+    assert digests(boot[-1].folder) == digests(alone.folder)
+
+
+def test_a_queue_with_a_clock_of_32_bits_has_boots_of_which_each_trial_is_the_same(
+    bench: Bench, tmp_path: Path
+) -> None:
     fields = SMALL.model_dump()
     fields["down"] |= {"buffer_bytes": 100_000, "queue": {"kind": "fq_codel"}}
     experiment = experiment_on(Profile.model_validate(fields), "cubic", duration_s=2, trials=5)
-    fifth = jobs(bench, experiment, tmp_path / "alone", [5])
-    run_trial(fifth[0])
-    together = jobs(bench, experiment, tmp_path / "together", [1, 2, 3, 4, 5])
-    assert not any(isinstance(result, str) for result in attempt_in_turn(together))
-    assert digests(together[4].folder) == digests(fifth[0].folder)
+    (alone,) = jobs(bench, experiment, tmp_path / "alone", [5])
+    run_trial(alone)
+    *_, boot = one_boot.boots(jobs(bench, experiment, tmp_path / "together", [4, 3, 2, 1, 5]), MOST_PLANS)
+    assert not any(isinstance(result, str) for result in attempt_in_turn(boot))
+    assert digests(boot[-1].folder) == digests(alone.folder)
 
 
 def test_a_module_that_an_earlier_trial_gave_other_parameters_is_not_used(bench: Bench, tmp_path: Path) -> None:

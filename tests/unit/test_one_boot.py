@@ -13,6 +13,7 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
+from lab.links.profile import load_profile
 from lab.node.beginning import MOST_PLANS
 from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
@@ -100,6 +101,8 @@ def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_
     assert max(len(boot) for boot in divided(jobs(wifi, 80 // senders), workers=8)) == 2
     assert max(len(boot) for boot in divided(jobs(load_experiment("thesis-geo")), workers=1)) == 4  # of 45 s
     assert max(len(boot) for boot in divided(jobs(load_experiment("compete-bbr-120s")), workers=1)) == 1
+    codel = replace(wifi, profile=load_profile("home-fq_codel", "test"))
+    assert max(len(boot) for boot in divided(jobs(codel), workers=1)) == 4  # its clock has 32 bits
     for boot in divided([*jobs(wifi), *jobs(replace(wifi, name="other"))], workers=1):
         assert len({job.experiment.name for job in boot}) == 1
 

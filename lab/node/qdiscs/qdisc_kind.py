@@ -5,6 +5,7 @@ A spec is a dict with `kind`, and values whose names carry the unit. A command s
 change leaves out (netem's limit to 1000, its loss and rate to 0).
 """
 
+import math
 from collections.abc import Callable, Mapping
 from struct import Struct
 from typing import Any, NamedTuple
@@ -118,6 +119,7 @@ class TcKind(NamedTuple):
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
     built_in: bool = False  # part of every kernel; otherwise its module is sch_<kind>
     drops_at_head: bool = False  # what it drops are the oldest packets of a queue
+    clock_s: float = math.inf  # since a kernel's boot, until which it drops as it does at first
     encoded: Encoded | None = None  # None: tc makes it
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CoDel on a queue per flow."""
 
-from lab.node.qdiscs.kinds.codel import LAW
+from lab.node.qdiscs.kinds.codel import CLOCK_S, LAW
 from lab.node.qdiscs.qdisc_kind import (
     HOLDS_A_FRAME,
     PACKETS,
@@ -33,4 +33,5 @@ KIND = TcKind(
         ),
     ),
     drops_at_head=True,
+    clock_s=CLOCK_S,
 )
