@@ -4,8 +4,10 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -132,12 +134,24 @@ def test_a_player_requests_no_more_than_its_buffer_holds_and_counts_its_stalls()
     player = Player(buffer_s=0.06)
     player.await_room(0.05)  # at once: nothing plays yet
     player.add(0.05)
-    assert player.empty_s is not None
-    first_s = player.empty_s
+    assert player.empty_ns is not None
+    first_ns = player.empty_ns
     player.await_room(0.05)  # until a chunk fits: 0.04 s
     player.add(0.05)
-    assert player.empty_s >= first_s + 0.05
-    assert player.stalled_s == max(player.empty_s - 0.05 - first_s, 0)
+    assert player.empty_ns >= first_ns + 50_000_000
+    assert player.stalled_ns == max(player.empty_ns - 50_000_000 - first_ns, 0)
+
+
+def test_a_player_waits_equally_long_whenever_its_kernel_has_booted(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits_s: list[float] = []
+    for booted_s in (512, 8192):
+        player, at_ns = Player(buffer_s=4.0), iter((booted_s * 10**9 + 123_456_789, booted_s * 10**9 + 234_567_891))
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "monotonic_ns", partial(next, at_ns))
+            patched.setattr(time, "sleep", waits_s.append)
+            player.add(2.0)
+            player.await_room(3.3)
+    assert waits_s == [1.188888898] * 2
 
 
 FLOW: FlowPlan = {"sender": "a", "receiver": "b", "algorithm": ALGORITHM, "port": 1, "duration_s": 9, "workload": PLAN}

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.node.system.punctual import SECOND_NS
 from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def fetch(place: tuple[str, int], workload: "WorkloadPlan", log: Path) -> None:
                 player.add(exchange["media_s"])
     except SystemExit:  # the trial's time is over
         pass
-    log.write_text(json.dumps({"whole_ns": whole_ns, "stalled_s": player.stalled_s}))
+    log.write_text(json.dumps({"whole_ns": whole_ns, "stalled_s": player.stalled_ns / SECOND_NS}))
 
 
 def _receive(data: socket.socket, size: int) -> None:
@@ -165,21 +166,25 @@ def _receive(data: socket.socket, size: int) -> None:
 
 
 class Player:
-    """Plays what arrives, from the first object on; it stalls while it has nothing."""
+    """Plays what arrives, from the first object on; it stalls while it has nothing.
+
+    It counts ns: a number of seconds since the boot is rounded more coarsely the longer that is ago.
+    """
 
     def __init__(self, buffer_s: float) -> None:
-        self.buffer_s = buffer_s
-        self.empty_s: float | None = None  # when all that arrived is played
-        self.stalled_s = 0.0
+        self.buffer_ns = round(buffer_s * SECOND_NS)
+        self.empty_ns: int | None = None  # when all that arrived is played
+        self.stalled_ns = 0
 
     def await_room(self, media_s: float) -> None:
         """Wait until so much more fits into the buffer."""
-        if self.empty_s is not None and self.buffer_s:
-            time.sleep(max(self.empty_s + media_s - self.buffer_s - time.monotonic(), 0))
+        if self.empty_ns is not None and self.buffer_ns:
+            full_ns = self.empty_ns + round(media_s * SECOND_NS) - self.buffer_ns - time.monotonic_ns()
+            time.sleep(max(full_ns, 0) / SECOND_NS)
 
     def add(self, media_s: float) -> None:
         """Take an object in, whole."""
-        now_s = time.monotonic()
-        if self.empty_s is not None and media_s:
-            self.stalled_s += max(now_s - self.empty_s, 0)
-        self.empty_s = max(now_s, self.empty_s or 0.0) + media_s
+        now_ns = time.monotonic_ns()
+        if self.empty_ns is not None and media_s:
+            self.stalled_ns += max(now_ns - self.empty_ns, 0)
+        self.empty_ns = max(now_ns, self.empty_ns or 0) + round(media_s * SECOND_NS)
