@@ -8,6 +8,7 @@ Printed, and written to results/bench/reproduce.json.
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from math import ceil
 from pathlib import Path
@@ -25,7 +26,7 @@ from lab.base.workers import one_pool
 from lab.kernel.recipe import Recipe
 from lab.node.beginning import MOST_PLANS
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.one_boot import boots
+from lab.runs.one_boot import boots, most_trials
 from lab.runs.pool import run_boots
 from lab.runs.trial import Job
 from lab.senders.traced import PORT, SNAPLEN_BYTES
@@ -84,9 +85,11 @@ def _rows(cores: int, scratch: Path, backend: Virtual, console: Console) -> Iter
 def _row(cores: int, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
     """Run the first trials of every sender, in as many boots as keep each core at work twice, and equally long."""
     scenario = experiment.scenario
+    first = Job(experiment, scenario.ccas[0], 1, folder, backend)
+    each = most_trials(first) * _boots(len(scenario.ccas), cores)
     jobs = [
-        Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
-        for number in range(1, MOST_PLANS * _boots(len(scenario.ccas), cores) + 1)
+        replace(first, cca=cca, number=number, folder=folder / f"{cca}-{number:03d}")
+        for number in range(1, each + 1)
         for cca in scenario.ccas
     ]
     begun_s = time.monotonic()

@@ -47,7 +47,7 @@ def boots(jobs: list[Job], most: int) -> list[list[Job]]:
     found: list[list[Job]] = []
     open_boots: dict[object, list[Job]] = {}
     for job in jobs:
-        room = min(most, _most(job))
+        room = min(most, most_trials(job))
         cell = (job.experiment.group or (job.folder.parent, job.cca), room, _parameters(job))
         boot = open_boots.get(cell, [])
         if not boot or len(boot) >= room:
@@ -87,7 +87,7 @@ def _senders(job: Job) -> list[Cca]:
     return [job.experiment.ccas[job.cca], *job.experiment.rivals.values()]
 
 
-def _most(job: Job) -> int:
+def most_trials(job: Job) -> int:
     """Return how many trials of a job's sender and link may share a boot."""
     experiment = job.experiment
     shared = all(way_of(sender).shares_boot(sender) for sender in _senders(job))
