@@ -64,9 +64,10 @@ def _require_memory(experiment: Experiment, link: Link, backend: Backend, option
 
 def require_space(experiment: Experiment, trials: int, options: RunOptions) -> None:
     """Refuse to start trials whose results the disk cannot hold."""
-    packets = sizes.packets(draw(experiment, 1).link, experiment.scenario.duration_s, 1500)
+    duration_s = experiment.scenario.duration_s
+    packets = sizes.packets(draw(experiment, 1).link, duration_s, 1500)
     stored = (STORED if options.keep_capture else STORED_TABLES) * trials
-    needed = packets * BYTES_PER_PACKET * (one_boot.at_once(trials, options.workers) + stored)
+    needed = packets * BYTES_PER_PACKET * (one_boot.at_once(trials, options.workers, duration_s) + stored)
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     if free < needed:

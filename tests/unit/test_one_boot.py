@@ -108,9 +108,10 @@ def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_
 
 
 def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
-    assert at_once(trials=5, workers=8) == 5
-    assert at_once(trials=15, workers=2) == 2
-    assert at_once(trials=1000, workers=2) == 2 * MOST_PLANS
+    assert at_once(trials=5, workers=8, duration_s=3) == 5
+    assert at_once(trials=15, workers=2, duration_s=3) == 2
+    assert at_once(trials=1000, workers=2, duration_s=3) == 2 * MOST_PLANS
+    assert at_once(trials=1000, workers=2, duration_s=45) == 2 * 4
 
 
 @pytest.mark.parametrize(
