@@ -18,6 +18,7 @@ from lab.base.errors import UserError, field_error
 from lab.base.format import counted
 from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
+from lab_whatif.mptcp import OTHERS, is_one_of_several
 from lab_whatif.sack import Blocks, blocks_of
 
 Numbers = NDArray[np.int64]
@@ -70,6 +71,8 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     if len(connections) > 1 or others:
         others += sum(packet.ip_bytes for each in connections if each is not largest for packet in each)
         notes.append(_largest(found, share, len(connections), others))
+    if is_one_of_several(packet.header for packet in found):
+        notes.append(OTHERS)
     whole = _without_keepalives(_decoded(path.name, found, share))
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
 
