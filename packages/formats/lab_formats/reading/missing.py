@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.tables.packets import unwrap
 from lab.tables.tcp_headers import options
@@ -32,11 +33,9 @@ def missing_share(packets: list[Packet]) -> float:
     again = any(packet.opens and packet.t_s > begun_s for packet in own)
     if not data or not acks or fragments or again:
         return 0.0
-    begin = unwrap(np.array([packet.seq for packet in data]), data[0].seq)
-    end = begin + np.array([packet.end - packet.seq for packet in data])
+    begin, end = _in_order(data)
     acked = int(unwrap(np.array(acks), data[0].seq).max())
-    order = np.argsort(begin, kind="stable")
-    begin, end = np.append(begin[order], acked), np.append(np.maximum.accumulate(end[order]), acked)
+    begin, end = np.append(begin, acked), np.append(np.maximum.accumulate(end), acked)
     gaps = np.minimum(begin[1:], acked) - np.minimum(end[:-1], acked)
     return float(np.maximum(gaps, 0).sum()) / max(acked - int(begin[0]), 1)
 
@@ -47,14 +46,19 @@ def again_share(packets: list[Packet]) -> float:
     What was lost before that place fills a hole, and stands once.
     """
     own, source = _largest_way(packets)
-    seen: set[int] = set()
-    again = total = 0
-    for packet in own:
-        if packet.source == source and packet.end != packet.seq:
-            total += packet.end - packet.seq
-            again += (packet.end - packet.seq) * (packet.seq in seen)
-            seen.add(packet.seq)
-    return again / max(total, 1)
+    data = [packet for packet in own if packet.source == source and packet.end != packet.seq]
+    if not data:
+        return 0.0
+    begin, end = _in_order(data)
+    covered = np.concatenate([begin[:1], np.maximum.accumulate(end)[:-1]])
+    return float((np.minimum(end, covered) - begin).clip(0).sum() / (end - begin).sum())
+
+
+def _in_order(data: list[Packet]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where segments begin and end, without wraps and sorted by their begin."""
+    begin = unwrap(np.array([packet.seq for packet in data]), data[0].seq)
+    order = np.argsort(begin, kind="stable")
+    return begin[order], (begin + np.array([packet.end - packet.seq for packet in data]))[order]
 
 
 def behind_acks_share(packets: list[Packet]) -> float:

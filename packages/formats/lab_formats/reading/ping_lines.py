@@ -63,7 +63,7 @@ def classify(path: Path, lines: list[str]) -> pl.DataFrame:
     UserError names the first line that ping does not write. A last line that is cut is left out.
     """
     raw = pl.DataFrame({"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String)}).with_columns(
-        pl.col("raw").str.replace_all("[\u00a0\u202f\u3000]", " ")
+        pl.col("raw").str.replace_all("[\u00a0\u202f\u3000\x07]", " ")
     )
     rest = raw.with_columns(  # the blank behind the clock of an empty line is part of the clock
         pl.coalesce(pl.col("raw").str.extract(STAMP, 1), pl.col("raw").str.extract(STAMP, 2)).alias("stamp"),

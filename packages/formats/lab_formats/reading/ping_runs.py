@@ -245,6 +245,9 @@ def _pace(path: Path, run: Run, interval_s: float | None, notes: list[str]) -> f
         if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= 3600:
             raise field_error(path, "interval_s", interval_s, "a number above 0 and at most 3600")
         return float(interval_s)
+    if run.total_ms == 0 and (run.sent or 0) > 1:
+        why = "ping's total time is 0 ms (--set interval_s=SECONDS, by the ipg of its last line), or use ping -D"
+        raise UserError(f"{path}: interval_s: must be given, for {why}")
     if run.sent is None or run.sent < 2 or not run.total_ms:
         notes.append(
             f"The file does not state its interval: {COMMON_S:g} s, ping's default, is assumed; interval_s changes it."

@@ -225,6 +225,16 @@ def test_what_was_sent_again_at_the_senders_place_is_said(tmp_path: Path, at_sen
     assert not said if share is None else said[0].startswith(f"{share} of the bytes of the largest way were sent again")
 
 
+def test_what_was_sent_again_of_a_merged_segment_is_said(tmp_path: Path) -> None:
+    """A sender's host hands over two segments at once (TSO), and sends again the second of six alone."""
+    again = [
+        (0.16 + number / 100, ip4(SERVER, CLIENT, tcp(80, 4000, 1000 + number * 2896 + 1448, 100, 0x10, 1448)))
+        for number in range(10, 40, 5)
+    ]
+    found = notes(pcap(tmp_path / "made.pcap", sorted([*download(size=2896), *again])))
+    assert any(note.startswith("4.8% of the bytes of the largest way were sent again") for note in found)
+
+
 def test_what_a_host_sends_to_its_own_address_is_neither_up_nor_down(tmp_path: Path) -> None:
     own = download(client="127.0.0.1", server="127.0.0.1")
     mixed = importers.read(pcap(tmp_path / "any.pcap", sorted(download() + own)))

@@ -42,6 +42,13 @@ def test_without_statistics_the_interval_is_pings_default_unless_given(tmp_path:
     assert read(tmp_path, HEAD + answer(1) + answer(2), interval_s=0.5).frame["t_s"].to_list() == [0.0, 0.5]
 
 
+def test_an_interval_of_a_total_of_0_ms_must_be_given(tmp_path: Path) -> None:
+    """As of `ping -A`, whose probes of a tenth of a millisecond were laid one second apart."""
+    with pytest.raises(UserError, match=r"interval_s: must be given, for ping's total time is 0 ms"):
+        read(tmp_path, HEAD + answer(1) + answer(2) + tail(2, 2, 0))
+    assert read(tmp_path, HEAD + answer(1) + tail(1, 1, 0)).frame["t_s"].to_list() == [0.0]
+
+
 def test_an_answer_that_comes_late_stands_where_its_probe_was_sent(tmp_path: Path) -> None:
     recording = read(tmp_path, HEAD + answer(1) + answer(3, "30") + answer(2, "1500"), interval_s=1)
     assert recording.frame["rtt_ms"].to_list() == [20.0, 1500.0, 30.0]

@@ -101,6 +101,7 @@ HEAD = "PING 192.0.2.1 (192.0.2.1) 56(84) "
         ),
         (HEAD + "字节的数据。\n64 字节\N{FULLWIDTH COMMA}来自 192.0.2.1: icmp_seq=1 ttl=57 时间=41.2 毫秒\n", [41.2]),
         ("64 bytes from 192.0.2.1: icmp_req=1 ttl=57 time=41.2 ms\n", [41.2]),  # iputils until 2012
+        ("64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=41.2 ms\a\n", [41.2]),  # ping -a
         ("Ping h (192.0.2.1): 56(84) bytes.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=41 ms\n", [41]),  # Android
         (
             "PING h: 56 data bytes\n64 bytes from h (192.0.2.1): icmp_seq=0. time=41.2 ms\n\n"
