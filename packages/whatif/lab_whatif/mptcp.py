@@ -4,11 +4,13 @@
 import struct
 from collections.abc import Iterable
 
+from lab_formats.reading.packets import TCP_BYTES
+
 from lab.tables.tcp_headers import options
 
 MPTCP, SEQUENCE = 30, 2  # the option, and the subtype of a data sequence signal
 HAS_ACK, LONG_ACK, HAS_MAPPING, LONG_NUMBER = 1, 2, 4, 8
-TCP_BYTES, WORD_BYTES = 20, 4
+WORD_BYTES = 4
 MAPPING = struct.Struct(">IIH")  # the stream's number, the connection's, and the count of bytes that have them
 OTHERS = (
     "One subflow of several of MPTCP is read: what the others carry is not in the capacity, "

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from lab_formats.reading.packets import TCP_BYTES
 from numpy.typing import NDArray
 
 from lab.tables.tcp_headers import SACK, options
 
 Numbers = NDArray[np.int64]
-TCP_BYTES = 20
 MOST_BLOCKS = 4
 
 

@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any
 
-from lab_formats.reading.packets import Flow, Packet, is_cut
+from lab_formats.reading.packets import TCP_BYTES, Flow, Packet, is_cut
 
 ELSEWHERE_S = 2.0  # most between two interfaces: a queue may lie between them
 SAME_PLACE_S = 1e-3  # most between two copies of which nothing shows where they were seen
-TCP_BYTES, STAMPS = 20, b"\x08\x0a"  # the option's kind and length (RFC 7323)
+STAMPS = b"\x08\x0a"  # the option's kind and length (RFC 7323)
 PORT_BYTES, CHECKSUM_AT, URGENT_AT = 4, 16, 18  # in TCP's header: what a translator of addresses changes
 LEAST_TRANSLATED = 10  # segments: fewer may be the same by chance, as of a scan
 SHARE = 0.5  # of a way's packets: what is sent again is less, and other numbers stand in it

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from lab.tables.packets import unwrap
 from lab.tables.tcp_headers import options
-from lab_formats.reading.packets import SYN, Flow, Packet
+from lab_formats.reading.packets import SYN, TCP_BYTES, Flow, Packet
 
 # Of segments that a host put together before they were captured (GRO), or had not cut yet (TSO), one has its headers.
-TCP_BYTES, FLAGS_AT = 20, 13
+FLAGS_AT = 13
 MSS = 2, 2  # kind and bytes of an option
 MOST_HEADERS = 0.01  # of the bytes, without a word
 
@@ -25,10 +25,10 @@ def missing_share(packets: list[Packet]) -> float:
 
     It is 0 where that cannot be seen: of ports that were used again, and of IP fragments.
     """
-    own, source = _largest_way(packets)
-    data = [packet for packet in own if packet.source == source and packet.end != packet.seq]
-    acks = [packet.ack for packet in own if packet.source != source and packet.ack is not None]
-    fragments = any(packet.flow is None and packet.source == source for packet in packets)
+    own, data = _largest_way(packets)
+    sources = {packet.source for packet in data}
+    acks = [packet.ack for packet in own if packet.source not in sources and packet.ack is not None]
+    fragments = any(packet.flow is None and packet.source in sources for packet in packets)
     begun_s = min((packet.t_s for packet in data if packet.end - packet.seq > 1), default=0.0)
     again = any(packet.opens and packet.t_s > begun_s for packet in own)
     if not data or not acks or fragments or again:
@@ -45,8 +45,7 @@ def again_share(packets: list[Packet]) -> float:
 
     What was lost before that place fills a hole, and stands once.
     """
-    own, source = _largest_way(packets)
-    data = [packet for packet in own if packet.source == source and packet.end != packet.seq]
+    _, data = _largest_way(packets)
     if not data:
         return 0.0
     begin, end = _in_order(data)
@@ -63,14 +62,13 @@ def _in_order(data: list[Packet]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 def behind_acks_share(packets: list[Packet]) -> float:
     """Return the share of new segments of the largest way that stand behind their own acknowledgements."""
-    own, source = _largest_way(packets)
-    first = next((packet for packet in own if packet.source == source and packet.end != packet.seq), None)
-    if first is None:
+    own, data = _largest_way(packets)
+    if not data:
         return 0.0
-    highest = acked = first.seq  # as they go on, without wraps
+    highest = acked = data[0].seq  # as they go on, without wraps
     behind = new = 0
     for packet in own:
-        if packet.source != source:
+        if packet.source != data[0].source:
             acked = max(acked, _near(packet.ack, acked)) if packet.ack is not None else acked
         elif (end := _near(packet.end, highest)) > highest:
             new, behind, highest = new + 1, behind + (end <= acked), end
@@ -82,16 +80,17 @@ def _near(number: int, to: int) -> int:
     return to + (number - to + 2**31) % 2**32 - 2**31
 
 
-def _largest_way(packets: list[Packet]) -> tuple[list[Packet], bytes]:
-    """Return the packets of the connection of which one way has most payload, and that way's source."""
+def _largest_way(packets: list[Packet]) -> tuple[list[Packet], list[Packet]]:
+    """Return the packets of the connection of which one way has most payload, and that way's with payload."""
     sizes: Counter[tuple[Flow, bytes]] = Counter()
     for packet in packets:
         if packet.flow:
             sizes[packet.flow, packet.source] += packet.end - packet.seq
     if not sizes:
-        return [], b""
+        return [], []
     (flow, source), _ = sizes.most_common(1)[0]
-    return [packet for packet in packets if packet.flow == flow], source
+    own = [packet for packet in packets if packet.flow == flow]
+    return own, [packet for packet in own if packet.source == source and packet.end != packet.seq]
 
 
 def merged(packets: list[Packet]) -> Iterator[str]:

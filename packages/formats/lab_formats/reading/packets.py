@@ -37,7 +37,7 @@ NOTES = {
 }
 ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
 HEAD_TCP = struct.Struct(">HHIIBB")
-TCP_OFFSET, TCP_WORDS = 12, 5  # the byte whose upper half is the header's length in words, and the least (RFC 9293)
+TCP_OFFSET, TCP_BYTES = 12, 20  # the byte whose upper half is the header's length in words; the least (RFC 9293)
 FIN, SYN, ACK = 1, 2, 16
 Flow = tuple[bytes, int, bytes, int]
 
@@ -184,7 +184,7 @@ def _packet(frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
     if header.later_fragment:
         return packet
     if header.protocol == TCP:
-        if len(body) >= HEAD_TCP.size and body[TCP_OFFSET] >> 4 >= TCP_WORDS:
+        if len(body) >= HEAD_TCP.size and (body[TCP_OFFSET] >> 4) * 4 >= TCP_BYTES:
             return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
         counts["short" if len(body) < HEAD_TCP.size else "malformed"] += 1
     request = ECHO.get((header.protocol, body[0])) if len(body) >= 8 else None
