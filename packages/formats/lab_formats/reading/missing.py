@@ -18,6 +18,7 @@ from lab_formats.reading.packets import SYN, TCP_BYTES, Flow, Packet
 FLAGS_AT = 13
 MSS = 2, 2  # kind and bytes of an option
 MOST_HEADERS = 0.01  # of the bytes, without a word
+ETHERNET_BYTES, LEAST_HEADER = 1500, 28  # what most links carry at most; of it IPv4 and UDP
 
 
 def missing_share(packets: list[Packet]) -> float:
@@ -94,7 +95,7 @@ def _largest_way(packets: list[Packet]) -> tuple[list[Packet], list[Packet]]:
 
 
 def merged(packets: list[Packet]) -> Iterator[str]:
-    """Yield a note on the headers that are missing from the rate; without the handshake they are not known."""
+    """Yield a note on the headers that are missing from the rate; of UDP, or without the handshake, it has no share."""
     most: dict[Flow, int] = {}
     for packet in packets:
         if packet.flow and (mss := stated_mss(packet.header)):
@@ -106,10 +107,15 @@ def merged(packets: list[Packet]) -> Iterator[str]:
             headers = packet.ip_bytes - payload
             full = max(most[packet.flow] - max(len(packet.header) - TCP_BYTES, 0), 1)
             count, lacking = count + 1, lacking + ((payload - 1) // full) * headers
-    share = lacking / (sum(packet.ip_bytes for packet in packets) + lacking)
+    all_bytes = sum(packet.ip_bytes for packet in packets) + lacking
+    share = lacking / all_bytes
     if share > MOST_HEADERS:
         words = f"the headers between them, {share:.1%} of the bytes on the link, are not in the rate"
         yield f"{count} packets hold several segments each, as a host puts them together (GRO, TSO): {words}."
+    longer = [packet.ip_bytes for packet in packets if packet.flow not in most and packet.ip_bytes > ETHERNET_BYTES]
+    if LEAST_HEADER * sum(size // ETHERNET_BYTES for size in longer) > MOST_HEADERS * all_bytes:
+        words = "as where a host puts several together (GSO, GRO): the headers between them are then not in the rate"
+        yield f"{len(longer)} packets are longer than {ETHERNET_BYTES} bytes, {words}."
 
 
 def stated_mss(header: bytes) -> int:
