@@ -104,7 +104,7 @@ def _is_one_of(files: list[Path], out: Path) -> bool:
 def _with_notes(found: Recording, file: Path) -> Recording:
     """Add what packages state of a file, such as the link behind a capture's rate."""
     added = [note for notes in loaded("lab.recording_notes").values() for note in notes(file, found.format)]
-    return replace(found, notes=(*found.notes, *added))
+    return replace(found, notes=tuple(dict.fromkeys((*found.notes, *added))))
 
 
 def described(found: Recording) -> Iterator[str]:

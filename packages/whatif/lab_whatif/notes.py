@@ -11,9 +11,10 @@ from lab_whatif.shown import link_sentences
 
 def of_recording(file: Path, form: str) -> list[str]:
     """Return the link of a file in sentences, or why it cannot be stated; nothing for other formats."""
+    notes = list[str]()
     try:
         if form == "pcap":
-            _, inferred, end = judged(file, None, [])
+            _, inferred, end = judged(file, None, notes)
             side: str = end
         elif form in logs.PER_ACK:
             inferred, side = logs.inferred_of(file, logs.read(file)), "sender, by its log"
@@ -21,4 +22,4 @@ def of_recording(file: Path, form: str) -> list[str]:
             return []
     except UserError as error:
         return [f"The link behind it is not known: {str(error).splitlines()[0].removeprefix(f'{file}: ')}."]
-    return link_sentences(inferred, side)
+    return [*link_sentences(inferred, side), *notes]

@@ -5,12 +5,12 @@ import struct
 from pathlib import Path
 
 import pytest
-from lab_whatif.judged import judged
 from lab_whatif.mptcp import OTHERS, is_one_of_several
+from lab_whatif.notes import of_recording
 from whatif_captures import MSS, Download, Known, content, framed
 
 KNOWN = Known(size_bytes=4_000_000)
-IP_LENGTH, TCP_AT, OFFSET = slice(16, 18), 34, 46
+IP_LENGTH, OFFSET = slice(16, 18), 46  # in a frame
 STREAM = 2**32 - 5_000_000  # its first number: the lower half wraps
 
 
@@ -43,8 +43,8 @@ def subflow(file: Path, others: int, kind: int) -> Path:
 @pytest.mark.parametrize("others", [0, 3 * MSS])
 def test_what_went_by_other_subflows_is_said_to_be_missing(tmp_path: Path, others: int, kind: int) -> None:
     """Of two subflows over one link of 20 Mb/s the capture of one said 12.4 Mb/s (11.1 to 13.9), without a word."""
-    notes = list[str]()
-    judged(subflow(tmp_path / "x.pcap", others, kind), None, notes)
+    notes = of_recording(subflow(tmp_path / "x.pcap", others, kind), "pcap")
+    assert notes[0].startswith("The link, seen at the receiver: ")
     assert (OTHERS in notes) == bool(others)
 
 
