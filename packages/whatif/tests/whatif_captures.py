@@ -67,6 +67,7 @@ class Frame:
     tsecr: int
     window: int
     sack: Blocks = ()
+    more: bytes = b""  # options
 
 
 @dataclass
@@ -111,15 +112,9 @@ class Download:
 
     def _handshake(self) -> None:
         way_s = self.known.one_way_ms / 1e3
-        open_ = {"to_client": False, "seq": -1, "ack": 0, "flags": SYN, "tsval": self._stamp(0), "tsecr": 0}
-        reply = {
-            "to_client": True,
-            "seq": -1,
-            "ack": 0,
-            "flags": SYN | ACK,
-            "tsval": self._stamp(way_s),
-            "tsecr": self._stamp(0),
-        }
+        begin = {"seq": -1, "ack": 0}
+        open_ = {**begin, "to_client": False, "flags": SYN, "tsval": self._stamp(0), "tsecr": 0}
+        reply = {**begin, "to_client": True, "flags": SYN | ACK, "tsval": self._stamp(way_s), "tsecr": self._stamp(0)}
         third = {"to_client": False, "seq": 0, "ack": 0, "tsval": self._stamp(2 * way_s), "tsecr": self._stamp(way_s)}
         for frame, client_s, server_s in (
             (open_, 0.0, way_s),
@@ -257,7 +252,7 @@ def framed(frame: Frame, known: Known, version: int = 4, stamps: bool = True) ->
     if frame.sack:
         edges = [(known.isn + 1 + each) % 2**32 for block in frame.sack for each in block]
         options += struct.pack(f">BBBB{len(edges)}I", 1, 1, 5, 2 + 4 * len(edges), *edges)
-    options += b"\1" * (-len(options) % 4)
+    options += frame.more + b"\1" * (-len(options + frame.more) % 4)
     ports = (SERVER, CLIENT) if frame.to_client else (CLIENT, SERVER)
     seq = (own + (0 if frame.flags & SYN else 1) + max(frame.seq, 0)) % 2**32
     ack = 0 if frame.flags == SYN else (other + 1 + frame.ack) % 2**32

@@ -56,11 +56,14 @@ def ethernet(packet: bytes) -> bytes:
     return bytes(12) + (b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00") + packet
 
 
-def pcap(file: Path, packets: list[Timed], link: int = 1, frame: Framing = ethernet, cut: int = 0) -> Path:
-    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
+def pcap(
+    file: Path, packets: list[Timed], link: int = 1, frame: Framing = ethernet, cut: int = 0, snap: int = 262144
+) -> Path:
+    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, snap, link)
     for t_s, packet in packets:
         whole = frame(packet)
-        data += struct.pack("<IIII", 1700000000 + int(t_s), round(t_s % 1 * 1e6), len(whole), len(whole)) + whole
+        kept = whole[:snap]
+        data += struct.pack("<IIII", 1700000000 + int(t_s), round(t_s % 1 * 1e6), len(kept), len(whole)) + kept
     file.write_bytes(data[: len(data) - cut])
     return file
 

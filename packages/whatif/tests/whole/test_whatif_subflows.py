@@ -2,15 +2,15 @@
 """A connection that carries only a part of an MPTCP stream says so: its capacity is not the link's where they share."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lab_whatif.mptcp import OTHERS, is_one_of_several
 from lab_whatif.notes import of_recording
-from whatif_captures import MSS, Download, Known, content, framed
+from whatif_captures import MSS, Download, Frame, Known, written
 
 KNOWN = Known(size_bytes=4_000_000)
-IP_LENGTH, OFFSET = slice(16, 18), 46  # in a frame
 STREAM = 2**32 - 5_000_000  # its first number: the lower half wraps
 
 
@@ -18,32 +18,25 @@ def mapped(kind: int, number: int, own: int, size: int) -> bytes:
     """Return a data sequence signal with a mapping; `kind`: 5 of short numbers with an ACK, 13 of a long one."""
     stream = struct.pack(">Q" if kind & 8 else ">I", number % 2 ** (64 if kind & 8 else 32))
     body = bytes([2 << 4, kind]) + bytes(4 if kind & 1 else 0) + stream + struct.pack(">IH", own, size)
-    return (bytes([30, 2 + len(body)]) + body).ljust(24, b"\1")
+    return bytes([30, 2 + len(body)]) + body
 
 
-def subflow(file: Path, others: int, kind: int) -> Path:
-    """Write a download whose stream, from the middle on, has bytes that this connection does not carry."""
-    rows = []
-    for frame in Download(KNOWN).client:
-        data, wire = framed(frame, KNOWN)
-        if frame.length:
-            ahead = others if frame.seq > KNOWN.size_bytes // 2 else 0
-            length = struct.pack(">H", wire - 14 + 24)
-            data = data[: IP_LENGTH.start] + length + data[IP_LENGTH.stop : OFFSET] + bytes([data[OFFSET] + 0x60])
-            data += framed(frame, KNOWN)[0][OFFSET + 1 :] + mapped(kind, STREAM + frame.seq + ahead, frame.seq + 1, MSS)
-            wire += 24
-        rows.append(
-            struct.pack("<IIII", 1_700_000_000 + int(frame.t_s), int(frame.t_s % 1 * 1e9), len(data), wire) + data
-        )
-    file.write_bytes(content([], KNOWN) + b"".join(rows))
-    return file
+def subflow(others: int, kind: int) -> list[Frame]:
+    """Return a download whose stream, from the middle on, has bytes that this connection does not carry."""
+    ahead = {True: STREAM, False: STREAM + others}
+    return [
+        replace(each, more=mapped(kind, ahead[each.seq < KNOWN.size_bytes // 2] + each.seq, each.seq + 1, MSS))
+        if each.length
+        else each
+        for each in Download(KNOWN).client
+    ]
 
 
 @pytest.mark.parametrize("kind", [4, 5, 13])
 @pytest.mark.parametrize("others", [0, 3 * MSS])
 def test_what_went_by_other_subflows_is_said_to_be_missing(tmp_path: Path, others: int, kind: int) -> None:
     """Of two subflows over one link of 20 Mb/s the capture of one said 12.4 Mb/s (11.1 to 13.9), without a word."""
-    notes = of_recording(subflow(tmp_path / "x.pcap", others, kind), "pcap")
+    notes = of_recording(written(tmp_path / "x.pcap", subflow(others, kind), KNOWN), "pcap")
     assert notes[0].startswith("The link, seen at the receiver: ")
     assert (OTHERS in notes) == bool(others)
 
