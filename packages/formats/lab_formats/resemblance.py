@@ -104,8 +104,8 @@ OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file,
         "--set header=no --set step_s=1 --set lost=- --set columns=rtt_ms=1",
     ),
     (
-        r"^\S+ +: xmt/rcv/%loss = ",
-        "fping's summary (-c -q, -Q), without a clock: ping reads each probe, as 'fping -D -l' prints it",
+        r'^\S+ +: xmt/rcv/%loss = |^\{"(?:resp|timeout|summary)": ?\{"',
+        "fping's summary or JSON (-c -q, -Q, -J), without a clock: ping reads each probe, as 'fping -D -l' prints it",
     ),
     (
         r"^HEADER; LOG_DATETIME; |^DATA; \d{4}-",

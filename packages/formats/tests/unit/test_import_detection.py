@@ -132,6 +132,7 @@ def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | byt
         ("192.0.2.1 : 20.1 - 22.1\n", "fping -C's, .*ping .*columns"),
         ("192.0.2.1 : xmt/rcv/%loss = 4/4/0%, min/avg/max = 1.1/1.2/1.3\n", "fping's summary .*fping -D -l"),
         ("[10:15:00]\\n1.2.3.4 : xmt/rcv/%loss = 1/1/0%, min/avg/max = 9/9/9 ms\\n", "fping's summary .*fping -D -l"),
+        ('{"resp": {"host": "192.0.2.1", "seq": 0, "size": 64, "rtt": 1.1}}\n', "fping's summary or JSON"),
         ("HEADER; LOG_DATETIME; LOG_TIMESTAMP\nDATA; 2023-03-01-10:00:00; 1.0\n", "cake-autorate's log: columns"),
         ('{"status":"success","data":{"resultType":"matrix","result":[]}}', "Prometheus's reply: columns"),
         ('{"base_rtt": 23.5,\n "dl_responsiveness": 120.3}', "networkQuality's or goresponsiveness's"),
