@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C core of C4 from Python."""
 
-import ctypes
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from tests.c_core import flags, octets, struct, words
+from tests.c_core import Core as CCore
+from tests.c_core import new
 from tests.paced_flow import Link, PacedFlow, Packet
 
 INITIAL, RECOVERY, CRUISING, PROBING, PUSHING = range(5)
@@ -21,38 +23,20 @@ class Params:
     loss_pkts: int = 20
 
 
-class Ack(ctypes.Structure):
-    _fields_ = [
-        ("rate_Bps", ctypes.c_uint64),
-        *words("rtt_us", "delivered", "sent_delivered", "has_data", "acked_pkts", "lost_pkts", "ce_pkts", "ect_pkts"),
-        *words("inflight_bytes", "app_limited"),
-    ]
+Ack = partial(new, "c4_ack")
 
 
-class State(ctypes.Structure):
-    _fields_ = [
-        *((name, ctypes.c_uint64) for name in ("nominal_Bps", "era_begin_Bps", "cycle_begin_Bps", "probe_begin_Bps")),
-        ("recent_most_Bps", ctypes.c_uint64),
-        *words("cwnd_bytes", "initial_cwnd_bytes", "mss_bytes", "nominal_rtt_us", "running_min_us", "era_most_us"),
-        *words("era_least_us", "era_delivered", "acked_pkts", "smoothed_loss", "ecn_alpha"),
-        *octets("mode", "came_from", "alpha", "last_alpha", "eras", "still_eras"),
-        ("successive", ctypes.c_uint8),
-        *flags("era_app_limited", "cycle_app_limited", "congested", "marked", "again"),
-    ]
-
-
-class Core:
+class Core(CCore):
     def __init__(self, library: Path, params: Params = Params(), cwnd_pkts: int = 10) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
-        self.lib.c4_pacing_Bps.restype = ctypes.c_uint64
-        self.lib.c4_begin(ctypes.byref(self.state), cwnd_pkts * PACKET_BYTES, PACKET_BYTES, 0)
+        super().__init__(library, "c4", params)
+        self.lib.c4_begin(self.state, cwnd_pkts * PACKET_BYTES, PACKET_BYTES, 0)
 
-    def take(self, ack: Ack) -> None:
-        self.lib.c4_on_ack(*(ctypes.byref(each) for each in (self.state, self.params, ack)))
+    def take(self, ack: Any) -> None:
+        self.taken("on_ack", ack)
 
     @property
     def pacing_bytes_per_s(self) -> int:
-        return int(self.lib.c4_pacing_Bps(ctypes.byref(self.state)))
+        return int(self.lib.c4_pacing_Bps(self.state))
 
 
 class Flow(PacedFlow):

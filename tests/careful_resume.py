@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C core of Careful Resume from Python."""
 
-import ctypes
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.c_core import octets, struct, words
+from tests.c_core import Core as CCore
+from tests.c_core import new
 
 NORMAL, RECONNAISSANCE, UNVALIDATED, VALIDATING, SAFE_RETREAT = range(5)  # enum careful_resume_phase
 
@@ -24,19 +24,6 @@ class Params:
     beta_pct: int = 50
 
 
-@dataclass(frozen=True)
-class Ack:
-    now_us: int = 0
-    snd_una: int = 0
-    snd_nxt: int = 0
-    rtt_us: int = 100_000
-    acked_pkts: int = 1
-    before_pkts: int = 0
-    flight_pkts: int = 0
-    cwnd_pkts: int = 10
-    limited: int = 1
-
-
 class Change(NamedTuple):
     """struct careful_resume_change; 0: as it is."""
 
@@ -44,21 +31,10 @@ class Change(NamedTuple):
     ssthresh_pkts: int
 
 
-class _Change(ctypes.Structure):
-    _fields_ = words(*Change._fields)
-
-
-class _State(ctypes.Structure):
-    _fields_ = [
-        *words("first_seq", "last_seq", "min_rtt_us", "pipe_pkts", "entered_us", "rtt"),
-        *octets("phase", "initial_sent", "reserved", "reserved_too"),
-    ]
-
-
-class Core:
+class Core(CCore):
     def __init__(self, library: Path, params: Params = Params()) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), _State()
-        self.lib.careful_resume_begin(ctypes.byref(self.state), ctypes.c_bool(self.usable()))
+        super().__init__(library, "careful_resume", params)
+        self.lib.careful_resume_begin(self.state, self.usable())
 
     @property
     def phase(self) -> int:
@@ -69,19 +45,20 @@ class Core:
         return int(self.state.pipe_pkts)
 
     def usable(self) -> bool:
-        self.lib.careful_resume_usable.restype = ctypes.c_bool
-        return bool(self.lib.careful_resume_usable(ctypes.byref(self.params)))
+        return bool(self.lib.careful_resume_usable(self.params))
 
     def ack(self, **fields: int) -> Change:
-        taken, change = struct(Ack(**fields)), _Change()
-        references = (ctypes.byref(each) for each in (self.state, self.params, taken, change))
-        self.lib.careful_resume_on_ack(*references)
+        ack = new(
+            "careful_resume_ack", **({"rtt_us": 100_000, "acked_pkts": 1, "cwnd_pkts": 10, "limited": 1} | fields)
+        )
+        change = new("careful_resume_change")
+        self.taken("on_ack", ack, change)
         return Change(change.cwnd_pkts, change.ssthresh_pkts)
 
     def congested(self, snd_nxt: int = 0) -> Change:
-        change = _Change()
-        self.lib.careful_resume_congested(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt), ctypes.byref(change))
+        change = new("careful_resume_change")
+        self.lib.careful_resume_congested(self.state, snd_nxt, change)
         return Change(change.cwnd_pkts, change.ssthresh_pkts)
 
     def timeout(self) -> None:
-        self.lib.careful_resume_stop(ctypes.byref(self.state))
+        self.lib.careful_resume_stop(self.state)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C core of PCC Vivace from Python."""
 
-import ctypes
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.c_core import octets, struct
+from tests.c_core import Core as CCore
+from tests.c_core import new, number
 from tests.paced_flow import Link, PacedFlow, Packet
 
 STARTS, TRIES = range(2)
@@ -21,61 +21,29 @@ class Params:
     epsilon_pct: int = 5
 
 
-class Interval(ctypes.Structure):
-    _fields_ = [("rate_kbps", ctypes.c_uint32), ("loss_ppm", ctypes.c_uint32), ("gradient_ppm", ctypes.c_int32)]
-
-
-class State(ctypes.Structure):
-    _fields_ = [
-        ("utility", ctypes.c_int64 * 2),
-        ("rate_kbps", ctypes.c_uint32),
-        ("random", ctypes.c_uint32),
-        *octets("phase", "sent", "measured", "lower_first", "in_a_row", "widened"),
-        ("direction", ctypes.c_uint8),
-        ("doubled", ctypes.c_bool),
-    ]
-
-
-class Slope(ctypes.Structure):
-    _fields_ = [
-        *((name, ctypes.c_int64) for name in ("times", "rtts", "products", "squares")),
-        ("samples", ctypes.c_uint32),
-        ("first_us", ctypes.c_uint32),
-    ]
-
-
-class Core:
+class Core(CCore):
     def __init__(self, library: Path, rate_kbps: int = 3000, params: Params = Params(), seed: int = 1) -> None:
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), struct(params), State()
-        for name in ("vivace_next", "vivace_measured"):
-            getattr(self.lib, name).restype = ctypes.c_bool
-        self.lib.vivace_utility.restype = ctypes.c_int64
-        self.lib.vivace_begin(ctypes.byref(self.state), rate_kbps, seed)
-
-    def call(self, name: str) -> None:
-        getattr(self.lib, name)(ctypes.byref(self.state))
+        super().__init__(library, "vivace", params)
+        self.lib.vivace_begin(self.state, rate_kbps, seed)
 
     def next(self) -> tuple[int, bool]:
         """The next interval's rate, and whether it is measured."""
-        rate = ctypes.c_uint32()
-        measured = self.lib.vivace_next(*(ctypes.byref(each) for each in (self.state, self.params, rate)))
-        return rate.value, bool(measured)
+        rate = number()
+        measured = self.taken("next", rate)
+        return rate[0], bool(measured)
 
     def measured(self, rate_kbps: int, loss_ppm: int = 0, gradient_ppm: int = 0) -> bool:
-        interval = Interval(rate_kbps, loss_ppm, gradient_ppm)
-        return bool(
-            self.lib.vivace_measured(*(ctypes.byref(each) for each in (self.state, self.params, interval)))
-        )  # fmt: skip
+        return bool(self.taken("measured", new("vivace_interval", rate_kbps, loss_ppm, gradient_ppm)))
 
     def utility(self, rate_kbps: int, loss_ppm: int = 0, gradient_ppm: int = 0) -> int:
-        interval = Interval(rate_kbps, loss_ppm, gradient_ppm)
-        return int(self.lib.vivace_utility(ctypes.byref(self.params), ctypes.byref(interval)))
+        interval = new("vivace_interval", rate_kbps, loss_ppm, gradient_ppm)
+        return int(self.lib.vivace_utility(self.params, interval))
 
     def gradient_ppm(self, samples: list[tuple[int, int]]) -> int:
-        slope = Slope()
+        slope = new("vivace_slope")
         for sent_us, rtt_us in samples:
-            self.lib.vivace_sample(ctypes.byref(slope), sent_us, rtt_us)
-        return int(self.lib.vivace_gradient_ppm(ctypes.byref(slope)))
+            self.lib.vivace_sample(slope, sent_us, rtt_us)
+        return int(self.lib.vivace_gradient_ppm(slope))
 
 
 class Flow(PacedFlow):

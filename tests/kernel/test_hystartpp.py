@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """HyStart++: the core does what RFC 9406 requires, ACK by ACK, and so does the module in a real download."""
 
-import ctypes
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.kernel.build import Kernel
-from tests.c_core import octets, struct, valid, words
+from tests.c_core import Core as CCore
 from tests.conftest import SMALL, Bench, experiment_on
 
 SLOW_START, CSS, EXIT = range(3)  # enum hystartpp_phase
@@ -34,13 +33,6 @@ class Params:
     l_pkts: int = 8
 
 
-class _State(ctypes.Structure):
-    _fields_ = [
-        *words("window_end", "last_min", "current_min", "baseline"),
-        *octets("rtt_samples", "css_rounds", "css_acked_pkts", "reserved"),
-    ]
-
-
 @dataclass(frozen=True)
 class Ack:
     """One ACK: what it newly acknowledges, the RTT that it gives (0: none), and what has been sent by then."""
@@ -51,20 +43,16 @@ class Ack:
     acked_pkts: int = 1
 
 
-class Core:
+class Core(CCore):
     def __init__(self, library: Path, snd_nxt: int, params: Params = Params(), paced: bool = False) -> None:
-        self.lib = ctypes.CDLL(str(library))
-        self.params, self.state, self.paced = struct(params), _State(), ctypes.c_bool(paced)
-        self.lib.hystartpp_start(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt % SEQ))
+        super().__init__(library, "hystartpp", params)
+        self.paced = paced
+        self.lib.hystartpp_start(self.state, snd_nxt % SEQ)
 
     def take(self, ack: Ack) -> tuple[int, int]:
         """Return the phase after an ACK, and the segments that the window grows by (0 on exit)."""
-        flow = ctypes.byref(self.state), ctypes.byref(self.params)
-        words = [ctypes.c_uint32(word % SEQ) for word in (ack.snd_una, ack.snd_nxt, ack.rtt_us)]
-        phase = self.lib.hystartpp_on_ack(*flow, *words)
-        if phase == EXIT:
-            return phase, 0
-        return phase, self.lib.hystartpp_growth_pkts(*flow, ctypes.c_uint32(ack.acked_pkts), self.paced)
+        phase = self.taken("on_ack", ack.snd_una % SEQ, ack.snd_nxt % SEQ, ack.rtt_us)
+        return phase, 0 if phase == EXIT else self.taken("growth_pkts", ack.acked_pkts, self.paced)
 
 
 @dataclass
@@ -254,8 +242,8 @@ def test_the_core_decides_as_the_rfc_by_ack(library: Path, stream: list[Ack], pa
     [{"n_rtt_sample": 0}, {"css_rounds": 256}, {"css_growth_divisor": 1}, {"l_pkts": 0}, {"min_rtt_divisor": 0}],
 )
 def test_parameters_out_of_range_are_known_as_such(library: Path, wrong: dict[str, int]) -> None:
-    assert valid(library, "hystartpp", Params())
-    assert not valid(library, "hystartpp", Params(**wrong))
+    assert CCore(library, "hystartpp", Params()).valid()
+    assert not CCore(library, "hystartpp", Params(**wrong)).valid()
 
 
 DEEP = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 3_000_000})})

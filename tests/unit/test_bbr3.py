@@ -81,7 +81,7 @@ class TestStartup:
     def test_without_selective_acks_the_first_loss_of_a_fast_recovery_does(self, cores: Path) -> None:
         core = tcp_core(cores, 10, 40_000, sack=0)
         newest = Sent(0, 0, 10, 0)
-        core.taken("bbr3_on_ack", Ack(50_000, 1, 1, 8, 10, 1, 1, 40_000, 40_000, 40_000, 1, newest, 1, 1))
+        core.taken("on_ack", Ack(50_000, 1, 1, 8, 10, 1, 1, 40_000, 40_000, 40_000, 1, newest, 1, 1))
         assert core.state.mode == DRAIN
 
     def test_without_a_loss_it_lasts_while_the_application_limits(self, cores: Path) -> None:
@@ -307,7 +307,7 @@ class TestAggregation:
         core.state.wait_us = 2_000_000
         newest = Sent(0, 0, 100, 0)
         ack = Ack(80_000, 60, 0, 40, 200, 60, 0, 40_000, 40_000, 40_000, 1, newest, 1, 0)
-        window = core.taken("bbr3_on_ack", ack)
+        window = core.taken("on_ack", ack)
         assert core.state.extra_acked == 60
         assert window == 2 * BDP - 1 + 60
 
@@ -318,20 +318,20 @@ class TestSpurious:
     def test_what_a_recovery_ended_begins_again_where_it_was_spurious(self, cores: Path) -> None:
         flow = in_mode(cores, CRUISE)
         flow.state.bw_shortterm, flow.state.inflight_shortterm = 2**60, 500
-        flow.core.call("bbr3_enter_recovery", 200, flow.delivered)
+        flow.core.lib.bbr3_enter_recovery(flow.state, 200, flow.delivered)
         flow.state.bw_shortterm, flow.state.inflight_shortterm = 5, 5
-        assert flow.core.call("bbr3_spurious", 4, flow.delivered) == 200
+        assert flow.core.lib.bbr3_spurious(flow.state, 4, flow.delivered) == 200
         assert (flow.state.bw_shortterm, flow.state.inflight_shortterm) == (2**60, 500)
         path = Link()
         flow = in_mode(cores, UP, path)
         first = flow.number
         path.drop = lambda number: first <= number < first + 10
         flow.run(1, until=left(UP))
-        flow.core.call("bbr3_spurious", 4, flow.delivered)
+        flow.core.lib.bbr3_spurious(flow.state, 4, flow.delivered)
         assert flow.state.mode == REFILL
         path = Link(rate=0.02, drop=lambda number: number > 500 and number % 20 == 0)
         flow = Flow(cores, path, limit=0.01).run(5, until=left(STARTUP))
-        flow.core.call("bbr3_spurious", 4, flow.delivered)
+        flow.core.lib.bbr3_spurious(flow.state, 4, flow.delivered)
         assert (flow.state.mode, flow.state.full_bw_reached) == (STARTUP, False)
 
 
@@ -358,5 +358,5 @@ def test_no_mixture_of_values_leads_below_four_packets(cores: Path, acks: list[t
         ack = Ack(
             now_us, delivered, lost, inflight, cwnd, sent % 100, lost % 7, rtt_us, rtt_us, interval_us, *flags
         )  # fmt: skip
-        assert core.taken("bbr3_on_ack", ack) >= 4
+        assert core.taken("on_ack", ack) >= 4
         assert core.state.quantum >= 2

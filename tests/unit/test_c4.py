@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +35,7 @@ def cruising(library: Path) -> Core:
     return core
 
 
-def ack(**fields: int) -> Ack:
+def ack(**fields: int) -> Any:
     return Ack(**{"rtt_us": 60_000, "delivered": 1, "acked_pkts": 1, "inflight_bytes": 1500, **fields})
 
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """LeoCC's core does what the descriptions of its paper (SIGCOMM 2025) and of its draft say."""
 
-import ctypes
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import bbr3
-from tests.bbr3 import RATE_ONE, OfBbr, Start, State
-from tests.bbr3 import Core as BbrCore
+from tests.bbr3 import RATE_ONE, OfBbr
 from tests.bbr3 import Params as BbrParams
-from tests.c_core import words
+from tests.c_core import Core as CCore
+from tests.c_core import content, new
 from tests.paced_flow import Link
 
 ONE = 1 << 16  # of the filter's variance
@@ -20,47 +20,24 @@ BBR = BbrParams()
 
 @dataclass(frozen=True)
 class Params:
-    """struct leocc_params, without BBR's: the module's defaults."""
+    """struct leocc_params: the module's defaults."""
 
     period_ms: int = 15_000
     offset_ms: int = 15_000
     fluctuation_us: int = 10_000
+    bbr: BbrParams = BBR
 
 
-class _Params(ctypes.Structure):
-    _fields_ = [
-        *words(*(f"bbr_{name}" for name in BbrParams.__dataclass_fields__)),
-        *words(*Params.__dataclass_fields__),
-    ]
-
-
-class LeoState(ctypes.Structure):
-    _fields_ = [
-        ("bbr", State),
-        *((name, ctypes.c_uint64) for name in ("begin_us", "last_us", "kalman_rate", "round_rate")),
-        ("paced_rate", ctypes.c_uint64 * 2),
-        *words("variance", "round_delivered"),
-        ("settle_rounds", ctypes.c_uint8),
-    ]
-
-
-class Core(BbrCore):
-    def __init__(self, library: Path, srtt_us: int, params: Params = Params(), bbr: BbrParams = BBR) -> None:
-        values = [*vars(bbr).values(), *vars(params).values()]
-        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*values), LeoState()
-        self.lib.leocc_begin(ctypes.byref(self.state), ctypes.byref(Start(0, 1, 45, 3, 10, srtt_us, 0, 1, 7)))
-
-    def valid(self) -> bool:
-        self.lib.leocc_params_valid.restype = ctypes.c_bool
-        return bool(self.lib.leocc_params_valid(ctypes.byref(self.params)))
+class Core(CCore):
+    def __init__(self, library: Path, srtt_us: int, params: Params = Params()) -> None:
+        super().__init__(library, "leocc", params)
+        self.lib.leocc_begin(self.state, new("bbr3_start", 0, 1, 45, 3, 10, srtt_us, 0, 1, 7))
 
     def queues(self, srtt_us: int) -> bool:
-        self.lib.leocc_queues.restype = ctypes.c_bool
-        return bool(self.lib.leocc_queues(ctypes.byref(self.state), ctypes.byref(self.params), srtt_us))
+        return bool(self.taken("queues", srtt_us))
 
 
 class Flow(OfBbr):
-    name = "leocc"
     core: Core
 
     def __init__(self, library: Path, path: Link | None = None, params: Params = Params()) -> None:
@@ -208,12 +185,14 @@ class TestBbr:
     def test_without_reconfigurations_and_queues_it_is_bbr_ack_for_ack(self, cores: Path) -> None:
         params = Params(period_ms=0, fluctuation_us=1_000_000)
         leocc, bbr = Flow(cores, Link(), params).run(8), bbr3.Flow(cores, Link()).run(8)
-        assert bytes(leocc.bbr) == bytes(bbr.state)
+        assert content(leocc.bbr) == content(bbr.state[0])
         assert leocc.modes == bbr.modes
 
 
-@pytest.mark.parametrize("wrong", [{"period_ms": 3600001}, {"offset_ms": 3600001}, {"fluctuation_us": 1000001}])
-def test_parameters_out_of_range_are_known_as_such(cores: Path, wrong: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [{"period_ms": 3600001}, {"offset_ms": 3600001}, {"fluctuation_us": 1000001}, {"bbr": bbr3.Params(loss_pct=0)}],
+)
+def test_parameters_out_of_range_are_known_as_such(cores: Path, wrong: dict[str, Any]) -> None:
     assert Core(cores, RTT_US).valid()
     assert not Core(cores, RTT_US, Params(**wrong)).valid()
-    assert not Core(cores, RTT_US, bbr=bbr3.Params(loss_pct=0)).valid()

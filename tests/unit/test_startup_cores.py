@@ -1,51 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The start-up family's cores know parameters out of range, and find what was noted as packets were sent."""
 
-import ctypes
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import bbr3, c4, careful_resume, copa, rapid_start, vivace
-from tests.c_core import valid
+from tests import bbr3, best, c4, careful_resume, copa, rapid_start, vivace
+from tests.c_core import Core, functions, new
 
 
-def noted(library: Path, notes: list[tuple[int, int]], step: int = 1) -> ctypes.Array[ctypes.c_uint32]:
-    ring = (ctypes.c_uint32 * (1 + 3 * 1024))()
+def noted(library: Path, notes: list[tuple[int, int]], step: int = 1) -> Any:
+    state = new("sent_state")
     for delivered, inflight in notes:
-        ctypes.CDLL(str(library)).sent_note(ring, ctypes.c_uint32(delivered % 2**32), 0, inflight, step)
-    return ring
+        functions(library).sent_note(state, delivered % 2**32, 0, inflight, step)
+    return state
 
 
-def found(library: Path, ring: ctypes.Array[ctypes.c_uint32], delivered: int) -> int:
-    class Entry(ctypes.Structure):
-        _fields_ = [(name, ctypes.c_uint32) for name in ("delivered", "lost", "inflight")]
-
-    find = ctypes.CDLL(str(library)).sent_find
-    find.restype = Entry
-    return int(find(ring, ctypes.c_uint32(delivered % 2**32)).inflight)
+def found(library: Path, state: Any, delivered: int) -> int:
+    return int(functions(library).sent_find(state, delivered % 2**32).inflight)
 
 
 @pytest.mark.parametrize("begin", [0, 2**32 - 500])
 def test_the_last_entry_that_is_not_later(cores: Path, begin: int) -> None:
-    ring = noted(cores, [(begin + 10 * each, each) for each in range(100)])
-    assert [found(cores, ring, begin + at) for at in (0, 9, 10, 555, 990, 2000)] == [
+    state = noted(cores, [(begin + 10 * each, each) for each in range(100)])
+    assert [found(cores, state, begin + at) for at in (0, 9, 10, 555, 990, 2000)] == [
         0, 0, 1, 55, 99, 99,
     ]  # fmt: skip
 
 
 def test_the_oldest_where_it_was_forgotten_and_steps_make_fewer_entries(cores: Path) -> None:
-    ring = noted(cores, [(each, each) for each in range(3000)])
-    assert found(cores, ring, 5) == 3000 - 1024
-    assert noted(cores, [(each, each) for each in range(100)], step=10)[0] == 10
+    state = noted(cores, [(each, each) for each in range(3000)])
+    assert found(cores, state, 5) == 3000 - 1024
+    assert noted(cores, [(each, each) for each in range(100)], step=10).count == 10
 
 
 def test_what_was_sent_since_raises_what_is_in_flight(cores: Path) -> None:
-    ring = noted(cores, [(0, 5)])
+    state = noted(cores, [(0, 5)])
     for inflight in (9, 7):
-        ctypes.CDLL(str(cores)).sent_settle(ring, inflight)
-    assert found(cores, ring, 0) == 9
+        functions(cores).sent_settle(state, inflight)
+    assert found(cores, state, 0) == 9
 
 
 OUT_OF_RANGE: dict[str, tuple[type, str]] = {
@@ -54,6 +48,7 @@ OUT_OF_RANGE: dict[str, tuple[type, str]] = {
         "growth_pct=0 growth_pct=101 full_rounds=0 full_rounds=101 loss_pct=0 loss_pct=51 loss_ranges=0"
         " loss_ranges=201",
     ),
+    "best": (best.Params, "skip_rounds=101"),
     "c4": (c4.Params, "still_eras=0 still_eras=11 loss_pkts=10001"),
     "careful_resume": (
         careful_resume.Params,
@@ -72,5 +67,5 @@ OUT_OF_RANGE: dict[str, tuple[type, str]] = {
 )
 def test_parameters_out_of_range_are_known_as_such(cores: Path, core: str, params: Any, wrong: str) -> None:
     name, value = wrong.split("=")
-    assert valid(cores, core, params())
-    assert not valid(cores, core, params(**{name: int(value)}))
+    assert Core(cores, core, params()).valid()
+    assert not Core(cores, core, params(**{name: int(value)})).valid()

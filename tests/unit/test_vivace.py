@@ -84,7 +84,7 @@ class TestStart:
         assert (core.state.phase, core.state.rate_kbps) == (TRIES, 1000)
         core = Core(cores, 1000)
         first = core.next()
-        core.call("vivace_again")
+        core.lib.vivace_again(core.state)
         assert core.next() == first
 
 
@@ -149,10 +149,10 @@ class TestTimeout:
     def test_the_rate_halves_and_the_start_ends_down_to_100_kbps(self, cores: Path) -> None:
         core = Core(cores, 8000)
         core.next()
-        core.call("vivace_timeout")
+        core.lib.vivace_timeout(core.state)
         assert (core.state.phase, core.state.rate_kbps, core.state.sent) == (TRIES, 4000, 0)
         core = Core(cores, 150)
-        core.call("vivace_timeout")
+        core.lib.vivace_timeout(core.state)
         assert core.state.rate_kbps == 100
 
 

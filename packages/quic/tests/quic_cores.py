@@ -171,7 +171,7 @@ def bbr3(library: Path, events: list[Event]) -> dict[int, Decision]:
                 probed = range(begin, event.delivered_bytes + event.flight_bytes + 1)
             core.was_probing = core.state.mode == PROBE_RTT
             exits, left = core.state.full_bw_reached and not left, left or core.state.full_bw_reached
-            threshold = min(max(core.call("bbr3_bdp"), 2 * event.packet_bytes), window) if exits else 0
+            threshold = min(max(core.lib.bbr3_bdp(core.state), 2 * event.packet_bytes), window) if exits else 0
             found[place] = window, threshold, core.pacing_bytes_per_s
     return found
 
@@ -194,18 +194,18 @@ class Bbr3(Bbr3Core):
     def acknowledge(self, event: Event, lost: int, newly_lost: int, sent: Sent, full: bool) -> int:
         window = event.window_bytes
         if self.state.recovering and not event.in_recovery:
-            window = self.call("bbr3_exit_recovery", window)
+            window = self.lib.bbr3_exit_recovery(self.state, window)
         ack = Ack(
             event.now_us, event.delivered_bytes, lost, event.flight_bytes, window, event.acked_bytes, newly_lost,
             event.rtt_us, event.srtt_us, event.interval_us, 1, sent, int(full), int(self.state.recovering),
         )  # fmt: skip
-        return self.taken("bbr3_on_ack", ack)
+        return int(self.taken("on_ack", ack))
 
     def lose(self, event: Event, lost: int, sent: Sent) -> None:
         if not self.state.recovering:
-            self.call("bbr3_enter_recovery", event.window_bytes, event.delivered_bytes)
+            self.lib.bbr3_enter_recovery(self.state, event.window_bytes, event.delivered_bytes)
         size = event.lost_bytes
-        self.taken("bbr3_lost", Loss(event.now_us, event.delivered_bytes, lost, event.window_bytes, size, sent))
+        self.taken("lost", Loss(event.now_us, event.delivered_bytes, lost, event.window_bytes, size, sent))
 
     def restarted(self, event: Event) -> int:
         return self.restart(event.now_us, event.window_bytes, event.delivered_bytes)
