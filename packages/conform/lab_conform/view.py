@@ -17,6 +17,21 @@ class Unmeasured(Exception):
     """A trial that lacks what is measured; its text is the reason."""
 
 
+def first(holds: NDArray[np.bool_], otherwise: str) -> int:
+    """Return the first place at which something holds; Unmeasured for this reason where it never does."""
+    found = np.flatnonzero(holds)
+    if not len(found):
+        raise Unmeasured(otherwise)
+    return int(found[0])
+
+
+def some(rows: pl.DataFrame, otherwise: str) -> pl.DataFrame:
+    """Return a table that has rows; Unmeasured for this reason where it has none."""
+    if not rows.height:
+        raise Unmeasured(otherwise)
+    return rows
+
+
 REDUCING = ("recovery", "loss", "cwr")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 
 from lab.tables.downloads import FLOW
-from lab_conform.view import Unmeasured, View
+from lab_conform.view import View, some
 
 
 def bin_over_rtt(view: View) -> float:
@@ -27,9 +27,7 @@ def first_decided_bin(view: View) -> float:
 
 def norm_at_exit_pct(view: View) -> float:
     """Return the normalised difference at the exit."""
-    left = _bins(view).filter(pl.col("exit"))
-    if not left.height:
-        raise Unmeasured("SEARCH does not leave slow start")
+    left = some(_bins(view).filter(pl.col("exit")), "SEARCH does not leave slow start")
     return float(left["norm_pct"][0])
 
 
@@ -39,9 +37,7 @@ def most_norm_before_exit_pct(view: View) -> float:
     ended = _bins(view).filter(pl.col("exit"))
     if ended.height:
         stayed = stayed.filter(pl.col("t_s") < ended["t_s"][0])
-    if not stayed.height:
-        raise Unmeasured("no bin is decided before the exit")
-    return float(stayed["norm_pct"].max())  # type: ignore[arg-type]
+    return float(some(stayed, "no bin is decided before the exit")["norm_pct"].max())  # type: ignore[arg-type]
 
 
 def bin_bytes_error_pct(view: View) -> float:
@@ -71,17 +67,11 @@ def norm_error_points(view: View) -> float:
 
 
 def _bins(view: View) -> pl.DataFrame:
-    found = view.trial.bins.filter(pl.col("flow") == FLOW)
-    if not found.height:
-        raise Unmeasured("the sender has no bins")
-    return found
+    return some(view.trial.bins.filter(pl.col("flow") == FLOW), "the sender has no bins")
 
 
 def _decided(view: View) -> pl.DataFrame:
-    found = _bins(view).filter(pl.col("norm_pct").is_not_null())
-    if not found.height:
-        raise Unmeasured("no bin is decided")
-    return found
+    return some(_bins(view).filter(pl.col("norm_pct").is_not_null()), "no bin is decided")
 
 
 def _first_rtt_ms(view: View) -> float:

@@ -5,7 +5,7 @@ import numpy as np
 
 from lab_conform.measures.recovery import _reduced
 from lab_conform.measures.window import added_per_rtt_pkts, opened_s
-from lab_conform.view import REDUCING, Floats, Unmeasured, View
+from lab_conform.view import REDUCING, Floats, Unmeasured, View, first
 
 C, BETA = 0.4, 0.7
 ALPHA = 3 * (1 - BETA) / (1 + BETA)
@@ -22,9 +22,9 @@ def cubic_error_pkts(
     if t_s[-1] < end_k * k_s:
         raise Unmeasured(f"the epoch ends after {t_s[-1]:.1f} s, before {end_k:g} K ({end_k * k_s:.1f} s)")
     inside = (t_s >= begin_k * k_s) & (t_s <= end_k * k_s)
-    first = cwnd_pkts[0]
     low, high = (
-        _expected(t_s[inside] + shift_s, k_s, most_pkts, first, view.rtt_s) for shift_s in (-view.rtt_s, 2 * view.rtt_s)
+        _expected(t_s[inside] + shift_s, k_s, most_pkts, cwnd_pkts[0], view.rtt_s)
+        for shift_s in (-view.rtt_s, 2 * view.rtt_s)
     )
     window = cwnd_pkts[inside]
     return float(np.max(np.maximum(np.maximum(low - window, window - high), 0)))
@@ -33,10 +33,7 @@ def cubic_error_pkts(
 def plateau_s(view: View, number: int = 1, prior: float = 1.0) -> float:
     """Return the time from the epoch's begin to W_max."""
     t_s, cwnd_pkts, _, most_pkts = _epoch(view, number, prior)
-    reached = np.flatnonzero(cwnd_pkts >= most_pkts - 0.5)
-    if not len(reached):
-        raise Unmeasured("the window never comes to W_max")
-    return float(t_s[reached[0]])
+    return float(t_s[first(cwnd_pkts >= most_pkts - 0.5, "the window never comes to W_max")])
 
 
 def plateau_over_k(view: View, number: int = 1, prior: float = 1.0) -> float:
@@ -55,8 +52,8 @@ def curvature(view: View, number: int = 1, begin_k: float = 0.0, end_k: float = 
     marks = [int(np.searchsorted(t_s, each * k_s)) for each in (begin_k, (begin_k + end_k) / 2, end_k)]
     if marks[2] >= len(t_s):
         raise Unmeasured("the epoch ends before that")
-    first, second = (cwnd_pkts[marks[n + 1]] - cwnd_pkts[marks[n]] for n in (0, 1))
-    return "concave" if second < first else "convex"
+    early, late = (cwnd_pkts[marks[n + 1]] - cwnd_pkts[marks[n]] for n in (0, 1))
+    return "concave" if late < early else "convex"
 
 
 def _epoch(view: View, number: int, prior: float) -> tuple[Floats, Floats, float, float]:

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 
 from lab.tables.downloads import FLOW
-from lab_conform.view import Floats, Unmeasured, View
+from lab_conform.view import Floats, Unmeasured, View, first
 
 LEAST_PROBES = 3  # of which two waits are known
 GAP_RTTS = 0.9  # a flight ends where so long nothing comes, or where the first ACK's data may
@@ -73,14 +73,8 @@ def _first_flight(view: View) -> list[int]:
 
 
 def _after_pause(view: View, pause_s: float) -> int:
-    found = np.flatnonzero(np.diff(view.data.t_s) >= pause_s)
-    if not len(found):
-        raise Unmeasured(f"the sender never paused for {pause_s:g} s")
-    return int(found[0]) + 1
+    return first(np.diff(view.data.t_s) >= pause_s, f"the sender never paused for {pause_s:g} s") + 1
 
 
 def _repeat_s(view: View, seq_bytes: int) -> float:
-    came = view.data.t_s[view.data.seq_bytes == seq_bytes]
-    if not len(came):
-        raise Unmeasured("the lost segment was never repeated")
-    return float(came[0])
+    return float(view.data.t_s[first(view.data.seq_bytes == seq_bytes, "the lost segment was never repeated")])

@@ -4,7 +4,9 @@
 import numpy as np
 import polars as pl
 
-from lab_conform.view import Unmeasured, View
+from lab_conform.view import Unmeasured, View, first, some
+
+NO_SAMPLES = "the queue has no samples then"
 
 
 def goodput_share(view: View, from_s: float = 0.0, until_s: float = 1e9, of_mbps: float = 0.0) -> float:
@@ -26,26 +28,20 @@ def queue_ms(view: View, percentile: float = 95.0, from_s: float = 0.0, of_mbps:
 
     `of_mbps`: at this rate instead of the link's.
     """
-    rows = view.trial.qdisc.filter(pl.col("t_s") >= from_s)
-    if not rows.height:
-        raise Unmeasured("the queue has no samples then")
+    rows = some(view.trial.qdisc.filter(pl.col("t_s") >= from_s), NO_SAMPLES)
     waits_ms = rows["backlog_bytes"].to_numpy() * 8 / ((of_mbps or view.link.rate_mbps) * 1e3)
     return float(np.percentile(waits_ms, percentile))
 
 
 def least_queue_ms(view: View, from_s: float, until_s: float) -> float:
     """Return the shortest time that the bottleneck's queue takes to drain within a time."""
-    rows = view.trial.qdisc.filter(pl.col("t_s").is_between(from_s, until_s))
-    if not rows.height:
-        raise Unmeasured("the queue has no samples then")
+    rows = some(view.trial.qdisc.filter(pl.col("t_s").is_between(from_s, until_s)), NO_SAMPLES)
     return float(rows["backlog_bytes"].min() or 0) * 8 / (view.link.rate_mbps * 1e3)  # type: ignore[arg-type]
 
 
 def drops_pct(view: View, from_s: float = 0.0, until_s: float = 1e9) -> float:
     """Return the share of packets that the bottleneck drops in a time."""
-    rows = view.trial.qdisc.filter(pl.col("t_s").is_between(from_s, until_s))
-    if not rows.height:
-        raise Unmeasured("the queue has no samples then")
+    rows = some(view.trial.qdisc.filter(pl.col("t_s").is_between(from_s, until_s)), NO_SAMPLES)
     drops, sent = (float(rows[name][-1] - rows[name][0]) for name in ("drops_pkts", "sent_pkts"))
     return 100 * drops / max(drops + sent, 1)
 
@@ -67,16 +63,14 @@ def longest_silence_s(view: View, from_s: float = 0.0) -> float:
 
 def completion_s(view: View, size_mb: float) -> float:
     """Return when the client had so many millions of bytes, since the SYN."""
-    _, first = np.unique(view.data.seq_bytes, return_index=True)
-    rows = np.sort(first)
+    _, firsts = np.unique(view.data.seq_bytes, return_index=True)
+    rows = np.sort(firsts)
     got = np.cumsum(view.data.len_bytes[rows])
-    whole = np.flatnonzero(got >= size_mb * 1e6)
-    if not len(whole):
-        raise Unmeasured(f"the client has {got[-1] / 1e6 if len(got) else 0:.2f} of {size_mb:g} MB at the end")
-    return float(view.data.t_s[rows[whole[0]]])
+    had_mb = got[-1] / 1e6 if len(got) else 0
+    whole = first(got >= size_mb * 1e6, f"the client has {had_mb:.2f} of {size_mb:g} MB at the end")
+    return float(view.data.t_s[rows[whole]])
 
 
 def _acked(rows: pl.DataFrame) -> float:
-    if not rows.height:
-        raise Unmeasured("a flow has no ACK then")
-    return float(rows["snd_una_bytes"][-1] - rows["snd_una_bytes"][0])
+    acked = some(rows, "a flow has no ACK then")["snd_una_bytes"]
+    return float(acked[-1] - acked[0])

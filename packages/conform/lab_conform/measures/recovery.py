@@ -4,7 +4,7 @@
 import numpy as np
 
 from lab_conform.measures.window import opened_s, reduced_s
-from lab_conform.view import Floats, Unmeasured, View
+from lab_conform.view import Floats, Unmeasured, View, first
 
 LEAST_THRESHOLD_PKTS = 2  # RFC 5681, equation (4)
 
@@ -66,12 +66,12 @@ def reductions(view: View) -> float:
 
 def recoveries(view: View) -> float:
     """Return how often the sender entered fast recovery."""
-    return float(sum(1 for _, state in view.states if state == "recovery"))
+    return state_entries(view, "recovery")
 
 
 def timeouts(view: View) -> float:
     """Return how often the sender entered the state after a timeout."""
-    return float(sum(1 for _, state in view.states if state == "loss"))
+    return state_entries(view, "loss")
 
 
 def duplicate_acks_before_repeat(view: View, event: int = 0) -> float:
@@ -87,8 +87,8 @@ def new_segments_on_duplicates(view: View, event: int = 0) -> float:
     rows = np.flatnonzero(view.una_bytes == view.lost_bytes(event))
     if len(rows) < 3:
         raise Unmeasured("fewer than three duplicate ACKs came")
-    first = rows[0]  # each row is from before its ACK: the one that raised it to the lost segment had a lower una
-    return float(round((view.nxt_bytes[first + 2] - view.nxt_bytes[first]) / view.mss_bytes))
+    row = rows[0]  # each row is from before its ACK: the one that raised it to the lost segment had a lower una
+    return float(round((view.nxt_bytes[row + 2] - view.nxt_bytes[row]) / view.mss_bytes))
 
 
 def window_after_timeout_pkts(view: View) -> float:
@@ -104,11 +104,8 @@ def growth_after_timeout(view: View, rtts: float) -> float:
 
 def window_over_threshold_after_timeout(view: View) -> float:
     """Return the window over the threshold at the first row at which slow start after the timeout is over."""
-    row = _after_timeout(view)
-    over = np.flatnonzero(view.cwnd_pkts[row:] >= view.ssthresh_pkts[row:])
-    if not len(over):
-        raise Unmeasured("the window never comes to the threshold")
-    return float(view.cwnd_pkts[row + over[0]] / view.ssthresh_pkts[row + over[0]])
+    row = _at_threshold(view)
+    return float(view.cwnd_pkts[row] / view.ssthresh_pkts[row])
 
 
 def first_timeout_ms(view: View) -> float:
@@ -157,6 +154,13 @@ def _after_timeout(view: View) -> int:
     return view.row(_timeout_s(view))
 
 
+def _at_threshold(view: View) -> int:
+    """Return the first row at which slow start after the timeout is over."""
+    row = _after_timeout(view)
+    over = view.cwnd_pkts[row:] >= view.ssthresh_pkts[row:]
+    return row + first(over, "the window never comes to the threshold")
+
+
 def _timeouts_s(view: View) -> Floats:
     """Return the times of repeated timeouts: of repeats with no ACK between them."""
     lost_s = _timeout_s(view)
@@ -198,9 +202,5 @@ def threshold_at_the_end(view: View) -> str:
 
 def growth_after_threshold_pkts(view: View, after_s: float) -> float:
     """Return by how much the window grew in a time, from the end of the slow start after a timeout."""
-    row = _after_timeout(view)
-    over = np.flatnonzero(view.cwnd_pkts[row:] >= view.ssthresh_pkts[row:])
-    if not len(over):
-        raise Unmeasured("the window never comes to the threshold")
-    begin = row + int(over[0])
+    begin = _at_threshold(view)
     return float(view.cwnd_pkts[view.row(view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])

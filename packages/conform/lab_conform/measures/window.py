@@ -4,7 +4,7 @@
 import numpy as np
 
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
-from lab_conform.view import Unmeasured, View
+from lab_conform.view import Unmeasured, View, first
 
 MOST_ROUNDS = 100
 
@@ -34,9 +34,9 @@ def round_growth(view: View, round: int, event: int = -1) -> float:  # noqa: A00
     The last ACK of a round may acknowledge more than it: the growth is that for a window's bytes.
     """
     begin = _first_data_ack(view) if event < 0 else view.after(view.events_s[event])
-    first, last = _rounds(view, begin, round + 1, of_window=True)[round:]
-    acknowledged_pkts = (view.una_bytes[last] - view.una_bytes[first]) / view.mss_bytes
-    return float(1 + (view.cwnd_pkts[last] - view.cwnd_pkts[first]) / acknowledged_pkts)
+    row, last = _rounds(view, begin, round + 1, of_window=True)[round:]
+    acknowledged_pkts = (view.una_bytes[last] - view.una_bytes[row]) / view.mss_bytes
+    return float(1 + (view.cwnd_pkts[last] - view.cwnd_pkts[row]) / acknowledged_pkts)
 
 
 def least_round_growth(view: View, rounds: int, event: int = -1, skip: int = 0) -> float:
@@ -52,10 +52,10 @@ def most_round_growth(view: View, rounds: int, event: int = -1, skip: int = 0) -
 def added_per_rtt_pkts(view: View, number: int = 1, after_rtts: float = 2.0, rtts: float = 20.0) -> float:
     """Return the packets by which the window grows in a round trip, after a reduction of the threshold."""
     begin_s = opened_s(view, number) + after_rtts * view.rtt_s
-    first, last = view.after(begin_s), view.row(begin_s + rtts * view.rtt_s)
-    mean_rtt_s = float(np.mean(view.srtt_ms[first:last])) / 1e3
-    elapsed_rtts = (view.t_s[last] - view.t_s[first]) / mean_rtt_s
-    return float((view.cwnd_pkts[last] - view.cwnd_pkts[first]) / elapsed_rtts)
+    row, last = view.after(begin_s), view.row(begin_s + rtts * view.rtt_s)
+    mean_rtt_s = float(np.mean(view.srtt_ms[row:last])) / 1e3
+    elapsed_rtts = (view.t_s[last] - view.t_s[row]) / mean_rtt_s
+    return float((view.cwnd_pkts[last] - view.cwnd_pkts[row]) / elapsed_rtts)
 
 
 def most_added_per_rtt(view: View, number: int = 1) -> float:
@@ -107,10 +107,7 @@ def growth_after_exit_pkts(view: View, after_s: float) -> float:
 
 def growth_after_pause_pkts(view: View, pause_s: float, rtts: float) -> float:
     """Return by how much the window grew in some round trips behind the first pause of such a length between ACKs."""
-    found = np.flatnonzero(np.diff(view.t_s) >= pause_s)
-    if not len(found):
-        raise Unmeasured(f"the sender never paused for {pause_s:g} s")
-    begin = int(found[0]) + 1
+    begin = first(np.diff(view.t_s) >= pause_s, f"the sender never paused for {pause_s:g} s") + 1
     return float(view.cwnd_pkts[view.row(view.t_s[begin] + rtts * view.rtt_s)] - view.cwnd_pkts[begin])
 
 
@@ -159,10 +156,7 @@ def _at_exit(view: View, name: str) -> float:
 
 def _first_data_ack(view: View) -> int:
     began_s = view.data.t_s[0] - view.rtt_s / 2 if len(view.data.t_s) else np.inf  # a handshake over QUIC has bytes
-    found = np.flatnonzero((view.nxt_bytes > 1) & (view.t_s >= began_s))
-    if not len(found):
-        raise Unmeasured("no data was acknowledged")
-    return int(found[0])
+    return first((view.nxt_bytes > 1) & (view.t_s >= began_s), "no data was acknowledged")
 
 
 def _slow_start(view: View) -> slice:
@@ -200,10 +194,7 @@ def exit_window_over_round(view: View, event: int, round: int) -> float:  # noqa
 def exit_rounds_after_full(view: View) -> float:
     """Return the rounds from when the window first fills the link to the end of slow start."""
     full_pkts = view.link.rate_mbps * 1e6 / 8 * view.rtt_s / FRAME_BYTES
-    filled = np.flatnonzero(view.cwnd_pkts >= full_pkts)
-    if not len(filled):
-        raise Unmeasured("the window never fills the link")
-    return _rounds_to_exit(view, int(filled[0]))
+    return _rounds_to_exit(view, first(view.cwnd_pkts >= full_pkts, "the window never fills the link"))
 
 
 def plateau_rounds(view: View, growth: float = 1.25) -> float:
@@ -214,8 +205,8 @@ def plateau_rounds(view: View, growth: float = 1.25) -> float:
     """
     got_bytes, t_s = view.una_bytes[1:], view.t_s[:-1]  # behind each ACK, and when it came
     sent = np.searchsorted(view.nxt_bytes[:-1], got_bytes) - 1  # the ACK behind which was sent what each acknowledges
-    begins, first = [min(view.after(_at_exit(view, "t_s")), len(t_s) - 1)], _first_data_ack(view)
-    while sent[begins[-1]] >= first:
+    begins, least = [min(view.after(_at_exit(view, "t_s")), len(t_s) - 1)], _first_data_ack(view)
+    while sent[begins[-1]] >= least:
         begins.append(int(sent[begins[-1]]))
     base, count = 0.0, 0
     for row, before in zip(begins[-2::-1], begins[:0:-1], strict=True):
@@ -244,16 +235,11 @@ def first_dip_s(view: View, below_pkts: float, after_s: float) -> float:
 
 def dip_length_s(view: View, below_pkts: float, after_s: float) -> float:
     """Return how long the window stays below a size the first time, from a time on."""
-    first, last = _dip(view, below_pkts, after_s)
-    return float(view.t_s[last] - view.t_s[first])
+    begin, end = _dip(view, below_pkts, after_s)
+    return float(view.t_s[end] - view.t_s[begin])
 
 
 def _dip(view: View, below_pkts: float, after_s: float) -> tuple[int, int]:
     low = (view.cwnd_pkts < below_pkts) & (view.t_s >= after_s)
-    if not low.any():
-        raise Unmeasured(f"the window never falls below {below_pkts:g} packets")
-    first = int(np.argmax(low))
-    up = np.flatnonzero(~low[first:])
-    if not len(up):
-        raise Unmeasured("the trial ends before the window rises again")
-    return first, first + int(up[0])
+    begin = first(low, f"the window never falls below {below_pkts:g} packets")
+    return begin, begin + first(~low[begin:], "the trial ends before the window rises again")
