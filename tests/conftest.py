@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import settings
 
@@ -133,6 +134,17 @@ def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         return reported.strip()
 
     return run
+
+
+def windows_of_rounds(trial: Trial) -> list[int]:
+    """The window at the end of each round, before the exit."""
+    acks = trial.acks.filter((pl.col("flow") == 1) & (pl.col("t_s") < trial.exits["t_s"][0]))
+    ends, window_end = [], acks["snd_nxt_bytes"][0]
+    for una, nxt, cwnd in acks.select("snd_una_bytes", "snd_nxt_bytes", "cwnd_pkts").iter_rows():
+        if una >= window_end:
+            ends.append(cwnd)
+            window_end = nxt
+    return ends
 
 
 @pytest.fixture(scope="session")

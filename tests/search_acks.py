@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from hypothesis import strategies as st
 from lab_papers.search_replay import COMPARED, PRINTED, SearchParams, Version, replay_bins, version
 
 from lab.schema.cca import search_versions
@@ -80,3 +81,16 @@ def slow_start(rtt_us: int, rounds: float, spacing: float, capacity_round: float
     delivered = 1e6 * (2**growing / log(2) + 2 ** min(capacity_round, rounds) * full)
     t_us = np.floor(r * rtt_us).astype(np.uint64)
     return Acks(t_us, np.full(len(r), rtt_us, dtype=np.int32), delivered.astype(np.uint64))
+
+
+Whole = st.SearchStrategy[int]
+
+
+@st.composite
+def rough_acks(draw: st.DrawFn, step_us: Whole, rtt_us: Whole, acked_bytes: Whole, first_rtt_us: Whole) -> Acks:
+    """ACKs now close, now far apart, of few bytes or many, with RTT samples of all sizes."""
+    ack = st.tuples(step_us, rtt_us, acked_bytes)
+    rows = np.array(draw(st.lists(ack, min_size=1, max_size=200)), dtype=np.int64)
+    rows[0, 1] = draw(first_rtt_us)
+    t_us, delivered = np.cumsum(rows[:, 0]), np.cumsum(rows[:, 2])
+    return Acks(t_us.astype(np.uint64), rows[:, 1].astype(np.int32), delivered.astype(np.uint64))

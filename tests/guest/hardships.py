@@ -16,11 +16,16 @@ TCP_MAXSEG, TCP_FASTOPEN = 2, 23
 LEAST_MSS_BYTES = 88
 Link = dict[str, Any]
 Facts = dict[str, dict[str, int]]
+Hardship = Callable[[Link, str], Flow]
+SYSCTLS = {"marks": {"net.ipv4.tcp_ecn": "1"}, "fast_open": {"net.ipv4.tcp_fastopen": "3"}}
 
 
-def each_sender(
-    link: Link, algorithms: list[str], one: Callable[[Link, str], Flow], sysctls: dict[str, str] | None = None
-) -> Facts:
+def suffered(link: Link, algorithms: list[str], hardship: str) -> Facts:
+    """Have every sender suffer what a function of this file makes."""
+    return each_sender(link, algorithms, globals()[hardship], SYSCTLS.get(hardship))
+
+
+def each_sender(link: Link, algorithms: list[str], one: Hardship, sysctls: dict[str, str] | None = None) -> Facts:
     """Have every sender do the same; returns, by sender, its flow's figures and by how much the counters grew."""
     facts: Facts = {}
     with link_up(link, sysctls):
@@ -46,110 +51,82 @@ def opened(link: Link, algorithm: str, size_bytes: int = SIZE_BYTES, **receiver:
         return connect(link, sock, receiving(client, **receiver), size_bytes)
 
 
-def timeout(link: Link, algorithms: list[str]) -> Facts:
+def timeout(link: Link, algorithm: str) -> Flow:
     """The path goes dark for three seconds in mid-flow."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        flow = opened(link, algorithm)
-        pump([flow], 0.25)  # before the fastest start has sent all
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
-        pump([flow], 3)
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
-        finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one)
+    flow = opened(link, algorithm)
+    pump([flow], 0.25)  # before the fastest start has sent all
+    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
+    pump([flow], 3)
+    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+    finish([flow], PATIENCE_S)
+    return flow
 
 
-def reordering(link: Link, algorithms: list[str]) -> Facts:
+def reordering(link: Link, algorithm: str) -> Flow:
     """A fifth of the packets overtake the others."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        flow = opened(link, algorithm)
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms loss 0% reorder 20% gap 5")
-        finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one)
+    flow = opened(link, algorithm)
+    tc(link, "delay-down", "netem limit 1000000 delay 50ms loss 0% reorder 20% gap 5")
+    finish([flow], PATIENCE_S)
+    return flow
 
 
-def zero_window(link: Link, algorithms: list[str]) -> Facts:
+def zero_window(link: Link, algorithm: str) -> Flow:
     """The reader stops for a minute, and its small buffer fills."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        flow = opened(link, algorithm, rcvbuf_bytes=65536)
-        pump([flow], 0.5)
-        flow.reading = False
-        pump([flow], 60)
-        flow.reading = True
-        finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one)
+    flow = opened(link, algorithm, rcvbuf_bytes=65536)
+    pump([flow], 0.5)
+    flow.reading = False
+    pump([flow], 60)
+    flow.reading = True
+    finish([flow], PATIENCE_S)
+    return flow
 
 
-def tiny_mss(link: Link, algorithms: list[str]) -> Facts:
+def tiny_mss(link: Link, algorithm: str) -> Flow:
     """The receiver takes no segments above 88 bytes."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        flow = opened(link, algorithm, SIZE_BYTES // 4, options={TCP_MAXSEG: LEAST_MSS_BYTES})
-        finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one)
+    flow = opened(link, algorithm, SIZE_BYTES // 4, options={TCP_MAXSEG: LEAST_MSS_BYTES})
+    finish([flow], PATIENCE_S)
+    return flow
 
 
-def marks(link: Link, algorithms: list[str]) -> Facts:
+def marks(link: Link, algorithm: str) -> Flow:
     """Both ends speak ECN, and the path marks where it would lose."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        flow = opened(link, algorithm)
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 3% ecn seed 1")
-        pump([flow], PATIENCE_S)
-        # Handshake and farewell hold no data, and so no mark: there the path would lose them.
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
-        finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one, {"net.ipv4.tcp_ecn": "1"})
+    flow = opened(link, algorithm)
+    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 3% ecn seed 1")
+    pump([flow], PATIENCE_S)
+    # Handshake and farewell hold no data, and so no mark: there the path would lose them.
+    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+    finish([flow], PATIENCE_S)
+    return flow
 
 
-def fast_open(link: Link, algorithms: list[str]) -> Facts:
+def fast_open(link: Link, algorithm: str) -> Flow:
     """The request comes with the SYN, and data goes out before the handshake is done."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        server, client = link["ends"]
-        with listening(server, algorithm, {TCP_FASTOPEN: 16}) as sock:
-            for _ in range(2):  # the first brings the cookie
-                receiver = receiving(client)
-                receiver.sendto(b"GET", socket.MSG_FASTOPEN, (link["addresses"][server], PORT))
-                sender = sock.accept()[0]
-                sender.recv(3)
-                flow = Flow(sender, receiver, SIZE_BYTES)
-                finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one, {"net.ipv4.tcp_fastopen": "3"})
+    server, client = link["ends"]
+    with listening(server, algorithm, {TCP_FASTOPEN: 16}) as sock:
+        for _ in range(2):  # the first brings the cookie
+            receiver = receiving(client)
+            receiver.sendto(b"GET", socket.MSG_FASTOPEN, (link["addresses"][server], PORT))
+            sender = sock.accept()[0]
+            sender.recv(3)
+            flow = Flow(sender, receiver, SIZE_BYTES)
+            finish([flow], PATIENCE_S)
+    return flow
 
 
-def lost_syn(link: Link, algorithms: list[str]) -> Facts:
+def lost_syn(link: Link, algorithm: str) -> Flow:
     """The sender opens the flow and loses its first SYNs: hooks come before a flow has its state."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        server, client = link["ends"]
-        sender = receiving(server)
-        set_algorithm(sender, algorithm)
-        with listening(client, algorithm) as sock:
-            tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
-            sender.setblocking(False)
-            sender.connect_ex((link["addresses"][client], PORT))
-            time.sleep(2)  # the first timeout comes after one
-            tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
-            flow = Flow(sender, sock.accept()[0], SIZE_BYTES)
-        finish([flow], PATIENCE_S)
-        return flow
-
-    return each_sender(link, algorithms, one)
+    server, client = link["ends"]
+    sender = receiving(server)
+    set_algorithm(sender, algorithm)
+    with listening(client, algorithm) as sock:
+        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
+        sender.setblocking(False)
+        sender.connect_ex((link["addresses"][client], PORT))
+        time.sleep(2)  # the first timeout comes after one
+        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+        flow = Flow(sender, sock.accept()[0], SIZE_BYTES)
+    finish([flow], PATIENCE_S)
+    return flow
 
 
 def switched(link: Link, algorithms: list[str]) -> dict[str, Any]:
@@ -168,20 +145,16 @@ def switched(link: Link, algorithms: list[str]) -> dict[str, Any]:
     return {"switches": switches, "most_cwnd_pkts": flow.most_cwnd_pkts, "got_bytes": flow.got_bytes}
 
 
-def reneging(link: Link, algorithms: list[str]) -> Facts:
+def reneging(link: Link, algorithm: str) -> Flow:
     """The receiver drops what it had selectively acknowledged, as RFC 2018 allows."""
-
-    def one(link: Link, algorithm: str) -> Flow:
-        with listening(link["ends"][0], algorithm) as sock:
-            peer = Peer(link)
-            peer.connect()
-            flow = Flow(sock.accept()[0], peer.wire, RENEGED_BYTES)
-            peer.wire.settimeout(SILENCE_S)
-        flow.sender.setblocking(True)
-        flow.got_bytes = reneged_on(flow.sender, peer, RENEGED_BYTES)
-        flow.most_cwnd_pkts = flow.info()["cwnd_pkts"]
-        flow.sender.close()
-        peer.leave()
-        return flow
-
-    return each_sender(link, algorithms, one)
+    with listening(link["ends"][0], algorithm) as sock:
+        peer = Peer(link)
+        peer.connect()
+        flow = Flow(sock.accept()[0], peer.wire, RENEGED_BYTES)
+        peer.wire.settimeout(SILENCE_S)
+    flow.sender.setblocking(True)
+    flow.got_bytes = reneged_on(flow.sender, peer, RENEGED_BYTES)
+    flow.most_cwnd_pkts = flow.info()["cwnd_pkts"]
+    flow.sender.close()
+    peer.leave()
+    return flow

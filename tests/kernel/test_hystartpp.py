@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lab.kernel.build import Kernel
 from tests.c_core import Core as CCore
-from tests.conftest import SMALL, Bench, experiment_on
+from tests.conftest import SMALL, Bench, experiment_on, windows_of_rounds
 
 SLOW_START, CSS, EXIT = range(3)  # enum hystartpp_phase
 SEQ = 2**32
@@ -261,12 +261,7 @@ def test_a_real_download_with_room_for_css_leaves_by_hystartpp_before_any_loss(b
 def test_the_real_window_doubles_each_round_and_then_grows_by_a_quarter_five_times(bench: Bench) -> None:
     """Window at the end of each round (snd_una reaches what had been sent when it began)."""
     trial = bench.run(experiment_on(DEEP, "hystartpp"), "hystartpp", "deep")
-    acks = trial.acks.filter((pl.col("flow") == 1) & (pl.col("t_s") <= trial.exits["t_s"][0]))
-    ends, window_end = [], acks["snd_nxt_bytes"][0]
-    for una, nxt, cwnd in acks.select("snd_una_bytes", "snd_nxt_bytes", "cwnd_pkts").iter_rows():
-        if una >= window_end:
-            ends.append(cwnd)
-            window_end = nxt
+    ends = windows_of_rounds(trial)
     assert ends[1:5] == [10, 20, 40, 80]
     windows = [*ends, trial.exits["cwnd_pkts"][0]]
     assert [later / earlier for earlier, later in pairwise(windows[-6:])] == [pytest.approx(1.25, abs=0.05)] * 5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lab_papers.search_replay import COMPARED, EXIT, FRACTION, SearchParams, replay_bins, version
 
 from tests.published_search import MODELS, Check, checks
-from tests.search_acks import BIN_US, RTT_US, Acks, decide_as, one_ack_a_bin, slow_start
+from tests.search_acks import BIN_US, RTT_US, Acks, decide_as, one_ack_a_bin, rough_acks, slow_start
 
 published = pytest.mark.parametrize("name", MODELS)
 UNHURRIED = settings(deadline=None, max_examples=400)
@@ -36,18 +36,10 @@ def model_checks(name: str, acks: Acks, limited: Any = None) -> list[Check]:
     return list(checks(MODELS[name](), zip(*(column.tolist() for column in reported), strict=True)))
 
 
-@st.composite
-def rough_acks(draw: st.DrawFn) -> Acks:
-    """ACKs now close, now far apart, of few bytes or many, with RTT samples of all sizes, some of them missing."""
-    step_us = st.one_of(st.integers(0, 50), st.integers(0, 2_000), st.just(BIN_US), st.just(1_000_000))
-    bytes_ = st.one_of(st.just(0), st.just(1448), st.integers(0, 10**7))
-    rows = np.array(draw(st.lists(st.tuples(step_us, RTTS_US, bytes_), min_size=1, max_size=200)), dtype=np.int64)
-    rows[0, 1] = draw(st.integers(3, 1_000))  # below 3 us theirs divides by 0
-    t_us, delivered = np.cumsum(rows[:, 0]), np.cumsum(rows[:, 2])
-    return Acks(t_us.astype(np.uint64), rows[:, 1].astype(np.int32), delivered.astype(np.uint64))
-
-
+STEPS_US = st.one_of(st.integers(0, 50), st.integers(0, 2_000), st.just(BIN_US), st.just(1_000_000))
 RTTS_US = st.one_of(st.integers(-1, 6_000), st.integers(900, 1_100), st.sampled_from([350, 700, 1050, 5250, 9100]))
+BYTES = st.one_of(st.just(0), st.just(1448), st.integers(0, 10**7))
+ROUGH = rough_acks(STEPS_US, RTTS_US, BYTES, st.integers(3, 1_000))  # below 3 us theirs divides by 0
 
 
 @st.composite
@@ -64,7 +56,7 @@ def downloads(draw: st.DrawFn) -> Acks:
 
 @published
 @UNHURRIED
-@given(acks=rough_acks())
+@given(acks=ROUGH)
 def test_every_decision_on_a_rough_stream_is_the_published_one(search_library: Path, name: str, acks: Acks) -> None:
     assert core_checks(search_library, name, acks) == model_checks(name, acks)
 

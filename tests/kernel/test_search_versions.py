@@ -37,6 +37,7 @@ from tests.search_acks import (
     compared,
     decide_as,
     one_ack_a_bin,
+    rough_acks,
     slow_start,
 )
 
@@ -116,18 +117,11 @@ def test_a_gap_in_the_acks_of_a_doubling_flow_is_no_exit(search_library: Path, n
     assert EXIT not in decide_as(search_library, name, acks)["verdict"]
 
 
-@st.composite
-def rough_acks(draw: st.DrawFn) -> Acks:
-    """ACKs now close, now far apart, of few bytes or many, with RTT samples of all sizes."""
-    ack = st.tuples(st.integers(0, 2_000), st.integers(1, 6_000), st.integers(0, 10**7))
-    rows = np.array(draw(st.lists(ack, min_size=1, max_size=200)), dtype=np.int64)
-    rows[0, 1] = draw(st.integers(1, 1_000))
-    t_us, delivered = np.cumsum(rows[:, 0]), np.cumsum(rows[:, 2])
-    return Acks(t_us.astype(np.uint64), rows[:, 1].astype(np.int32), delivered.astype(np.uint64))
+ROUGH = rough_acks(st.integers(0, 2_000), st.integers(1, 6_000), st.integers(0, 10**7), st.integers(1, 1_000))
 
 
 @settings(deadline=None, max_examples=300)
-@given(acks=rough_acks(), missed=st.integers(0, 12), long_rtt=st.integers(0, 3), restart=st.integers(0, 99))
+@given(acks=ROUGH, missed=st.integers(0, 12), long_rtt=st.integers(0, 3), restart=st.integers(0, 99))
 def test_the_packed_state_decides_as_the_unpacked_one_but_for_its_units(
     search_library: Path, acks: Acks, missed: int, long_rtt: int, restart: int
 ) -> None:

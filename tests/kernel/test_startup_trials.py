@@ -13,7 +13,7 @@ from lab.backends.records import TrialError
 from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.tables.stored_trial import Trial
-from tests.conftest import SMALL, Bench, experiment_on
+from tests.conftest import SMALL, Bench, experiment_on, windows_of_rounds
 
 FULL_BPS = 20e6 * 1448 / 1514  # SMALL's payload
 BDP_PKTS = 165
@@ -27,17 +27,6 @@ def trial_of(bench: Bench, cca: str, link: Profile = SMALL, **params: int) -> Tr
     experiment.ccas[cca] = experiment.ccas[cca].model_copy(update={"params": params})
     name = "-".join([cca, *(["shallow"] if link is SHALLOW else []), *(f"{key}-{params[key]}" for key in params)])
     return bench.run(experiment, cca, name)
-
-
-def windows_of_rounds(trial: Trial) -> list[int]:
-    """The window at the end of each round, before the exit."""
-    acks = trial.acks.filter((pl.col("flow") == 1) & (pl.col("t_s") < trial.exits["t_s"][0]))
-    ends, window_end = [], acks["snd_nxt_bytes"][0]
-    for una, nxt, cwnd in acks.select("snd_una_bytes", "snd_nxt_bytes", "cwnd_pkts").iter_rows():
-        if una >= window_end:
-            ends.append(cwnd)
-            window_end = nxt
-    return ends
 
 
 def acks_after(trial: Trial, t_s: float) -> pl.DataFrame:

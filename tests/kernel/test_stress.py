@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Senders by the thousand without memory, and each over whatever a path does: all arrives, and nothing stays behind."""
 
-from collections.abc import Callable
 from math import prod
 
 import pytest
@@ -15,7 +14,7 @@ from tests.guest import failslab as guest_failslab
 from tests.guest import hardships as guest_hardships
 from tests.guest import modules as guest_modules
 from tests.guest import trial as guest_trial
-from tests.guest.hardships import LEAST_MSS_BYTES, RENEGED_BYTES, SIZE_BYTES, Facts
+from tests.guest.hardships import LEAST_MSS_BYTES, RENEGED_BYTES, SIZE_BYTES, Facts, Hardship
 from tests.stress import SLOW, Guest, algorithms, link
 
 FLOWS, LOADS = 1000, 1000
@@ -93,9 +92,10 @@ def most_cwnd_pkts(sender: str, packet_bytes: int = PACKET_BYTES) -> float:
     return HELD_BYTES / packet_bytes * A_ROUND_MULTIPLIES * MULTIPLIED.get(sender, A_ROUND_MULTIPLIES)
 
 
-def suffered(hard_guest: Guest, hardship: Callable[..., Facts], packet_bytes: int = PACKET_BYTES) -> Facts:
+def suffered(hard_guest: Guest, hardship: Hardship, packet_bytes: int = PACKET_BYTES) -> Facts:
     """Have every sender suffer it; every flow must arrive whole, with a congestion window that makes sense."""
-    facts: Facts = hard_guest.call(hardship, link=link(), algorithms=algorithms())
+    requested = {"link": link(), "algorithms": algorithms(), "hardship": hardship.__name__}
+    facts: Facts = hard_guest.call(guest_hardships.suffered, **requested)
     assert list(facts) == algorithms()
     for sender, found in facts.items():
         assert LEAST_CWND_PKTS <= found["most_cwnd_pkts"] <= most_cwnd_pkts(sender, packet_bytes), sender
@@ -118,7 +118,7 @@ def without(facts: Facts, *counters: str) -> list[str]:
         (guest_hardships.fast_open, ["server.TcpExtTCPFastOpenPassive"], SIZE_BYTES),  # data before the handshake ends
     ],
 )
-def test_a_flow_survives(hard_guest: Guest, hardship: Callable[..., Facts], counters: list[str], bytes_: int) -> None:
+def test_a_flow_survives(hard_guest: Guest, hardship: Hardship, counters: list[str], bytes_: int) -> None:
     facts = suffered(hard_guest, hardship)
     assert without(facts, *counters) == []
     assert {found["got_bytes"] for found in facts.values()} == {bytes_}

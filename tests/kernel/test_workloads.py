@@ -13,20 +13,17 @@ from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.evaluation.shares import jain, shares_of
 from lab.judge.outcome import outcome
-from lab.judge.short_flow import short_flow
 from lab.report.answer import answer_of
 from lab.report.write import write_report
 from lab.runs.experiment import load_experiment
 from lab.runs.trial import prepare
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import Trial
+from tests import workloads
 from tests.brief import present
 from tests.command import lab, lab_ok, refused, scenario_file
 from tests.conftest import SMALL, Bench, experiment_on
-
-CALLS = {"kind": "requests", "count": 4, "response_bytes": 200_000, "gap_s": 1.0, "gaps": "fixed"}
-CHUNKS = {"kind": "video", "chunks": 3, "rate_mbps": 4, "chunk_s": 1, "buffer_s": 1.5, "spread": 0}
-MOST_S = 60
+from tests.workloads import CALLS, CHUNKS, MOST_S
 
 
 def run(
@@ -41,27 +38,14 @@ def calls(bench: Bench) -> Trial:
     return run(bench, "calls", CALLS)
 
 
-@pytest.mark.parametrize(
-    "workload", [{"kind": "web", "pages": 2, "reading_s": 1}, {"kind": "web_archive", "pages": 1}, CHUNKS, CALLS]
-)
+@pytest.mark.parametrize("workload", workloads.EVERY)
 def test_every_workload_is_certified_and_whole(bench: Bench, workload: dict[str, Any]) -> None:
-    trial = run(bench, workload["kind"], workload)
-    assert [check for check in trial.meta["certificate"]["checks"] if not check["ok"]] == []
-    objects = trial.meta["workload"]["objects"]
-    assert all(each["whole_s"] is not None for each in objects)
-    assert trial.meta["flows"][0]["bytes"] == sum(each["bytes"] for each in objects)
-    assert trial.meta["flows"][0]["seconds"] < MOST_S
-    assert all(row["loss_agrees"] for row in outcome(trial))
+    workloads.require_certified_and_whole(run(bench, workload["kind"], workload))
 
 
 def test_objects_are_whole_and_requested_when_the_capture_has_it(calls: Trial) -> None:
     """The client's log and the capture are two witnesses; the log comes from a process, which wakes up later."""
-    data = calls.packets.filter(pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
-    had, end_bytes = data.with_columns(pl.col("seq_bytes") + pl.col("len_bytes") - 1), 0
-    for each in calls.meta["workload"]["objects"]:
-        end_bytes += each["bytes"]
-        arrived_s = had.filter(pl.col("seq_bytes") >= end_bytes)["t_s"].min()
-        assert each["whole_s"] == pytest.approx(arrived_s, abs=0.001)
+    workloads.require_whole_with_the_last_byte(calls)
     sent = calls.packets.filter(~pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
     objects = calls.meta["workload"]["objects"]
     assert sent["len_bytes"].to_list() == [350] * len(objects)
@@ -85,11 +69,7 @@ def test_the_kernel_reports_that_the_application_limits_the_sender_between_two_c
 
 
 def test_a_player_waits_until_a_chunk_fits_its_buffer(bench: Bench) -> None:
-    objects = run(bench, "video", CHUNKS).meta["workload"]["objects"]
-    first, second, third = ((each["requested_s"], each["whole_s"]) for each in objects)
-    assert None not in (*first, *second, *third)
-    assert second[0] == pytest.approx(first[1] + 0.5, abs=0.01)  # type: ignore[operator]  # 1 s is there, 1.5 s fit
-    assert third[0] == pytest.approx(first[1] + 1.5, abs=0.01)  # type: ignore[operator]
+    workloads.require_waits_for_the_buffer(run(bench, "video", CHUNKS))
 
 
 def test_the_same_trial_is_the_same_byte_for_byte(bench: Bench, calls: Trial) -> None:
@@ -98,24 +78,19 @@ def test_the_same_trial_is_the_same_byte_for_byte(bench: Bench, calls: Trial) ->
 
 
 def test_a_session_and_an_object_without_end_end_at_their_time(bench: Bench) -> None:
-    endless = {"kind": "requests", "count": 5000, "response_bytes": 1_000_000, "gap_s": 0}
-    trial = run(bench, "endless", endless, duration_s=3)
-    assert trial.valid, trial.meta["certificate"]
-    assert trial.meta["flows"][0]["seconds"] == pytest.approx(3)
-    objects = trial.meta["workload"]["objects"]
-    whole = [each for each in objects if each["whole_s"] is not None]
-    assert 1 <= len(whole) < 20
+    trial = run(bench, "endless", workloads.ENDLESS, duration_s=3)
+    workloads.require_ended_at_its_time(trial)
+    objects = workloads.objects_of(trial)
     assert len(objects) == 5000
-    assert objects[len(whole)]["requested_s"] is None
+    assert objects[len([each for each in objects if each["whole_s"] is not None])]["requested_s"] is None
     trial = run(bench, "huge", {"kind": "requests", "count": 1, "response_bytes": 10**9}, duration_s=2)
     assert trial.valid, trial.meta["certificate"]
     assert trial.meta["workload"]["objects"][0]["whole_s"] is None
 
 
 def test_objects_smaller_than_a_segment_are_certified(bench: Bench) -> None:
-    trial = run(bench, "small", {"kind": "requests", "count": 3, "response_bytes": 1, "gap_s": 0.2})
-    assert trial.valid, trial.meta["certificate"]
-    assert short_flow(trial, None).objects_s[0] == pytest.approx(0.1, abs=0.01)  # one round trip
+    trial = run(bench, "small", workloads.TINY)
+    workloads.require_a_round_trip_each(trial)
     assert trial.exits.is_empty()
 
 

@@ -3,15 +3,20 @@
 
 from dataclasses import replace
 
+import pytest
 from lab_quic.way import QUIC
 from rich.console import Console
 
+from lab.backends.records import TrialError
 from lab.commands.prepare import prepared
+from lab.judge.outcome import outcome
 from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial
+from lab.tables.digests import SUMS
 from lab.tables.stored_trial import Trial
-from tests.conftest import Bench, experiment_on
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.exact_links import silent
 
 
 def senders_on(stack: str) -> tuple[str, ...]:
@@ -37,3 +42,25 @@ def run(profile: Profile, cca: str, bench: Bench, name: str, duration_s: int = 3
     if not job.folder.exists():
         run_trial(job)
     return Trial(job.folder)
+
+
+def require_the_same_twice(bench: Bench, cca: str, first: str, second: str) -> None:
+    """Byte for byte, handshake and qlogs included."""
+    sums = [(run(SMALL, cca, bench, name).path / SUMS).read_text() for name in (first, second)]
+    assert "client.pcapng.zst" in sums[0]
+    assert "server.qlog.zst" in sums[0]
+    assert sums[0] == sums[1]
+
+
+def require_certified_and_judged(trial: Trial) -> None:
+    assert [check for check in trial.meta["certificate"]["checks"] if not check["ok"]] == []
+    assert trial.meta["flows"][0]["bytes"] > 2_000_000
+    assert {row["heuristic"]: row["loss_agrees"] for row in outcome(trial)}["truth"]
+
+
+def line_without_an_answer(bench: Bench, cca: str) -> str:
+    """Run a trial whose handshake no answer reaches."""
+    _, job = over_quic(silent(0.001, 60.0), cca, bench, duration_s=40)
+    with pytest.raises(TrialError) as error:
+        run_trial(job)
+    return str(error.value)

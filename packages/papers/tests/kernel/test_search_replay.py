@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_papers.search_replay import EXIT, NO_PREVIOUS, PRINTED, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams, replay
 
-from tests.search_acks import Acks, decide, slow_start
+from tests.search_acks import Acks, decide, rough_acks, slow_start
 
 Decision = tuple[int, ...]  # bin, verdict, curr, prev, norm in thousandths
 
@@ -54,17 +54,9 @@ def algorithm_1(acks: Acks, params: SearchParams) -> list[Decision]:
     return decisions
 
 
-@st.composite
-def ack_streams(draw: st.DrawFn) -> Acks:
-    """ACKs now close, now far apart, with RTT samples of all sizes, of which some are missing."""
-    step_us = st.one_of(st.integers(0, 50), st.integers(0, 2_000), st.just(1_000_000))
-    ack = st.tuples(step_us, st.integers(-1, 6_000), st.integers(0, 10**7))
-    rows = np.array(draw(st.lists(ack, min_size=1, max_size=200)), dtype=np.int64)
-    rows[0, 1] = draw(st.integers(1, 1_000))  # a short first RTT: many bins in few ACKs
-    t_us, delivered = np.cumsum(rows[:, 0]), np.cumsum(rows[:, 2])
-    return Acks(t_us.astype(np.uint64), rows[:, 1].astype(np.int32), delivered.astype(np.uint64))
-
-
+STEPS_US = st.one_of(st.integers(0, 50), st.integers(0, 2_000), st.just(1_000_000))
+FIRST_RTT_US = st.integers(1, 1_000)  # short: many bins in few ACKs
+ACKS = rough_acks(STEPS_US, st.integers(-1, 6_000), st.integers(0, 10**7), FIRST_RTT_US)  # some RTTs are missing
 PARAMS = st.builds(
     SearchParams,
     window_factor_tenths=st.integers(5, 100),
@@ -74,7 +66,7 @@ PARAMS = st.builds(
 )
 
 
-@given(acks=ack_streams(), params=st.one_of(st.just(PRINTED), PARAMS))
+@given(acks=ACKS, params=st.one_of(st.just(PRINTED), PARAMS))
 @settings(max_examples=500, deadline=None)
 def test_the_core_decides_as_algorithm_1_without_end(search_library: Path, acks: Acks, params: SearchParams) -> None:
     bins = decide(search_library, acks, params)

@@ -8,18 +8,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 from lab_quic.ngtcp2 import build
-from quic_trials import over_quic, run, senders_on
+from quic_trials import (
+    line_without_an_answer,
+    require_certified_and_judged,
+    require_the_same_twice,
+    run,
+    senders_on,
+)
 
-from lab.backends.records import TrialError
 from lab.images import image
-from lab.judge.outcome import outcome
-from lab.runs.trial import run_trial
-from lab.tables.digests import SUMS
 from tests.conftest import SMALL, Bench
-from tests.exact_links import deep, silent
+from tests.exact_links import deep
 
 DEEP = deep(rate_mbps=20, rtt_ms=60)
-ENDLESS_SILENCE = silent(0.001, 60.0)
 SENDERS = senders_on("ngtcp2")
 
 pytestmark = pytest.mark.skipif(
@@ -28,20 +29,12 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:
-    first, second = (run(SMALL, "hystartpp_ngtcp2", bench, name) for name in ("ngtcp2-first", "ngtcp2-second"))
-    sums = [(trial.path / SUMS).read_text() for trial in (first, second)]
-    assert "client.pcapng.zst" in sums[0]
-    assert "server.qlog.zst" in sums[0]
-    assert sums[0] == sums[1]
+    require_the_same_twice(bench, "hystartpp_ngtcp2", "ngtcp2-first", "ngtcp2-second")
 
 
 @pytest.mark.parametrize("cca", SENDERS)
 def test_every_sender_on_ngtcp2_passes_the_certificate_and_has_an_outcome(bench: Bench, cca: str) -> None:
-    trial = run(SMALL, cca, bench, "ngtcp2-first")
-    failed = [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
-    assert failed == []
-    assert trial.meta["flows"][0]["bytes"] > 2_000_000
-    assert {row["heuristic"]: row["loss_agrees"] for row in outcome(trial)}["truth"]
+    require_certified_and_judged(run(SMALL, cca, bench, "ngtcp2-first"))
 
 
 def test_what_was_lost_and_delivered_adds_up_to_what_the_capture_has(bench: Bench) -> None:
@@ -86,10 +79,7 @@ def _growth(acks: pl.DataFrame) -> float:
 
 
 def test_a_handshake_that_no_answer_reaches_is_one_line(bench: Bench) -> None:
-    _, job = over_quic(ENDLESS_SILENCE, "hystartpp_ngtcp2", bench, duration_s=40)
-    with pytest.raises(TrialError) as error:
-        run_trial(job)
-    assert str(error.value) == "lab-ngtcp2: no handshake within 25 s"
+    assert line_without_an_answer(bench, "hystartpp_ngtcp2") == "lab-ngtcp2: no handshake within 25 s"
 
 
 SIZE = "datagram_bytes=1472"

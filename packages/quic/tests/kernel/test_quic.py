@@ -15,44 +15,39 @@ from lab_papers.search_replay import EXIT, replay_bins, version
 from lab_quic.log import NO_THRESHOLD, read_server
 from lab_quic.quinn import build
 from quic_cores import bbr3, bins, careful_resume, core_bins, decisions, events_of, paced, rapid_start
-from quic_trials import over_quic, run, senders_on
+from quic_trials import (
+    line_without_an_answer,
+    over_quic,
+    require_certified_and_judged,
+    require_the_same_twice,
+    run,
+    senders_on,
+)
 from rich.console import Console
 
 from bench.same_exit.quic import Event
-from lab.backends.records import TrialError
-from lab.judge.outcome import outcome
 from lab.links.profile import Profile
-from lab.runs.trial import prepare, run_trial
-from lab.tables.digests import SUMS
+from lab.runs.trial import prepare
 from tests.brief import folder_at
 from tests.conftest import LOSSY, SMALL, Bench, experiment_on
-from tests.exact_links import deep, silent
+from tests.exact_links import deep
 
 DEEP = deep(rate_mbps=20, rtt_ms=60)
 # SMALL holds 20 Mb/s x 100 ms = 170 datagrams, and its buffer twice as many.
 RIGHT = {"saved_cwnd_pkts": 170, "saved_rtt_us": 100_000}
 TOO_LARGE = {"saved_cwnd_pkts": 2000, "saved_rtt_us": 100_000}
-ENDLESS_SILENCE = silent(0.001, 60.0)
 SENDERS = senders_on("quinn")
 
 pytestmark = pytest.mark.skipif(build.QUINN.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:
-    first, second = (run(SMALL, "search_quic", bench, name) for name in ("quic-first", "quic-second"))
-    sums = [(trial.path / SUMS).read_text() for trial in (first, second)]
-    assert "client.pcapng.zst" in sums[0]
-    assert "server.qlog.zst" in sums[0]
-    assert sums[0] == sums[1]
+    require_the_same_twice(bench, "search_quic", "quic-first", "quic-second")
 
 
 @pytest.mark.parametrize("cca", SENDERS)
 def test_every_sender_over_quic_passes_the_certificate_and_has_an_outcome(bench: Bench, cca: str) -> None:
-    trial = run(SMALL, cca, bench, "quic-first")
-    failed = [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
-    assert failed == []
-    assert trial.meta["flows"][0]["bytes"] > 2_000_000
-    assert {row["heuristic"]: row["loss_agrees"] for row in outcome(trial)}["truth"]
+    require_certified_and_judged(run(SMALL, cca, bench, "quic-first"))
 
 
 def test_the_certificate_names_datagrams_of_one_size(bench: Bench) -> None:
@@ -208,7 +203,4 @@ def test_conform_takes_senders_over_quic_and_of_the_kernel_at_once(
 
 
 def test_a_handshake_that_no_answer_reaches_is_one_line(bench: Bench) -> None:
-    _, job = over_quic(ENDLESS_SILENCE, "search_quic", bench, duration_s=40)
-    with pytest.raises(TrialError) as error:
-        run_trial(job)
-    assert str(error.value) == "lab-quic: no handshake within 25 s"
+    assert line_without_an_answer(bench, "search_quic") == "lab-quic: no handshake within 25 s"
