@@ -51,8 +51,5 @@ def failed(checks: dict[str, Check]) -> list[str]:
     return [name for name, check in checks.items() if not check["ok"]]
 
 
-def drop_at(end: str, counter: str) -> Change:
-    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
-        node["counters"]["interfaces"][end][counter] += 1
-
-    return put_in
+def drop_at(_plan: Any, node: dict[str, Any], _tables: Any, end: str, counter: str) -> None:
+    node["counters"]["interfaces"][end][counter] += 1

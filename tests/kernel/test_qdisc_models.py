@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Drops, a policer, reordering, duplicates and bursts of losses are those of their exact models, packet by packet."""
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -93,19 +96,19 @@ def test_a_held_packet_has_a_place_in_the_buffer_and_only_queued_ones_pass_it(be
     assert [entry["qlen"] for entry in link.record["shown"][1:]] == [9]
 
 
-def draws(seed: int) -> "list[int]":
-    found = []
-    for _ in range(4000):
+def draws(seed: int) -> Iterator[int]:
+    """Yield what SplitMix64 draws from a seed, in 32 bits."""
+    while True:
         seed = (seed + 0x9E3779B97F4A7C15) & MASK
         z = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        found.append(((z ^ (z >> 31)) >> 32) * 1_000_000 >> 32)
-    return found
+        yield (z ^ (z >> 31)) >> 32
 
 
 def test_losses_in_bursts_are_those_of_the_model_and_its_seed(bench: Bench) -> None:
     link = sent(bench, "bursts", BURSTS, 2000, 50_000)
-    bad, expected, numbers = False, [], iter(draws(BURSTS["seed"]))
+    bad, expected = False, []
+    numbers = (drawn * 1_000_000 >> 32 for drawn in draws(BURSTS["seed"]))
     for _ in range(2000):
         changes, chosen = next(numbers) < (200_000 if bad else 10_000), next(numbers) < 500_000
         bad ^= changes
@@ -137,24 +140,15 @@ def counted(link: Arrivals) -> dict[str, int]:
     return counts
 
 
-def chosen(seed: int, count: int, share: float) -> int:
-    """Count how many of so many draws of SplitMix64 lie below a share."""
-    found = 0
-    for _ in range(count):
-        seed = (seed + 0x9E3779B97F4A7C15) & MASK
-        z = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        found += ((z ^ (z >> 31)) >> 32) < share * 2**32
-    return found
-
-
 def test_the_share_that_is_dropped_is_the_stated_one(bench: Bench) -> None:
     link = fill(bench, "share", GATEWAY | {"threshold_bytes": 0}, 160_000, SMALLEST_BYTES)
     counts = counted(link)
     assert counts["exposed_pkts"] == 160_000 - 1  # all but the one that found the queue empty
     share_pct = 100 * counts["chosen_pkts"] / counts["exposed_pkts"]
     assert share_pct == pytest.approx(25, abs=SHARE_TOLERANCE_PCT)
-    assert counts["chosen_pkts"] == chosen(GATEWAY["seed"], counts["exposed_pkts"], 0.25)
+    assert counts["chosen_pkts"] == sum(
+        drawn < 2**30 for drawn in islice(draws(GATEWAY["seed"]), counts["exposed_pkts"])
+    )
     assert counts["overflow_pkts"] == 0
 
 

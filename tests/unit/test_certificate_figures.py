@@ -2,6 +2,7 @@
 """What a certificate counts and measures: drops, losses, sizes and the rate, each of what it names alone."""
 
 import copy
+from functools import partial
 
 import polars as pl
 import pytest
@@ -15,7 +16,7 @@ from tests.certified import ELSEWHERE, NODE, PLAN, TABLES, checked, checked_with
 
 @pytest.mark.parametrize("counter", ["qdisc_dropped_pkts", "tx_dropped_pkts"])
 def test_drops_of_the_full_buffer_are_no_breach(counter: str) -> None:
-    assert failed(checked_with(drop_at("gateway:eth2", counter))) == []
+    assert failed(checked_with(partial(drop_at, end="gateway:eth2", counter=counter))) == []
 
 
 def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
@@ -27,7 +28,7 @@ def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
 def test_drops_elsewhere_are_counted_together_whichever_counter_saw_them() -> None:
     changed = parts()
     for counter in ("rx_dropped_pkts", "tx_dropped_pkts", "qdisc_dropped_pkts"):
-        drop_at("server:eth1", counter)(*changed)
+        drop_at(*changed, "server:eth1", counter)
     assert checked(*changed)[ELSEWHERE]["got"] == 3
 
 

@@ -3,12 +3,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 
 from lab.judge.packet_exit import BEHIND, Estimate, Flight, Seen
+from tests.brief import present
 
 RTT_S, UP_S, FRAME_BYTES = 0.1, 0.05, 1514
 SAMPLE_S = 0.002
@@ -78,6 +80,16 @@ def estimate(qdisc: pl.DataFrame, packets: pl.DataFrame) -> Estimate | None:
     return Flight.of(qdisc, packets, SEEN, qdisc["lost_bytes"].to_numpy()).exit(RTT_S)
 
 
+PACED, BUFFERS = (False, True), (50, 200, 800)
+LOSES = ((4,), (25,), (60, 75, 90), (400,))  # in the first flight, the second, some, late
+
+
+def left(path: Path) -> tuple[Estimate, float, pl.DataFrame]:
+    """Return the estimate for a path, when its sender left, and the queue."""
+    qdisc, packets, left_s = path.run()
+    return present(estimate(qdisc, packets)), present(left_s), qdisc
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -92,43 +104,29 @@ def estimate(qdisc: pl.DataFrame, packets: pl.DataFrame) -> Estimate | None:
     ids=["below the rate", "with a queue", "grows slowly", "halves", "CUBIC's cut", "paced", "paced, and halves"],
 )
 def test_the_estimate_is_where_the_window_stopped(path: Path) -> None:
-    qdisc, packets, left_s = path.run()
-    found = estimate(qdisc, packets)
-    assert found
-    assert left_s is not None
+    found, left_s, _ = left(path)
     round_s = RTT_S + path.stops_pkts / path.rate_pkts
     assert found.t_s == pytest.approx(left_s, abs=(0.5 if path.paced else 0.2) * round_s)
     assert found.flight_bytes == pytest.approx(path.stops_pkts * FRAME_BYTES, rel=0.3 if path.paced else 0.15)
     assert not found.upon_loss
 
 
-@pytest.mark.parametrize("cuts_to", [0.5, 0.7])
-@pytest.mark.parametrize("buffer_pkts", [50, 200, 800])
-@pytest.mark.parametrize("paced", [False, True])
-def test_who_doubles_until_it_learns_of_a_loss_has_left_upon_it(
-    paced: bool, buffer_pkts: float, cuts_to: float
-) -> None:
-    qdisc, packets, left_s = Path(2000, cuts_to=cuts_to, paced=paced, buffer_pkts=buffer_pkts).run()
-    found = estimate(qdisc, packets)
-    assert found
-    assert found.upon_loss
-    assert found.t_s == pytest.approx(left_s, abs=3 * SAMPLE_S)
+UPON_LOSS = [
+    *(Path(2000, cuts_to=to, paced=paced, buffer_pkts=pkts) for paced, pkts, to in product(PACED, BUFFERS, (0.5, 0.7))),
+    *(Path(5000, cuts_to=0.5, paced=paced, loses=loses) for paced, loses in product(PACED, LOSES)),
+]
 
 
-@pytest.mark.parametrize("loses", [(4,), (25,), (60, 75, 90), (400,)], ids=["first flight", "second", "some", "late"])
-@pytest.mark.parametrize("paced", [False, True])
-def test_who_doubles_until_the_link_loses_a_frame_has_left_upon_it(paced: bool, loses: tuple[int, ...]) -> None:
-    qdisc, packets, left_s = Path(5000, cuts_to=0.5, paced=paced, loses=loses).run()
-    found = estimate(qdisc, packets)
-    assert found
+@pytest.mark.parametrize("path", UPON_LOSS)
+def test_who_doubles_until_it_learns_of_a_loss_has_left_upon_it(path: Path) -> None:
+    """The buffer's, or one of the link itself."""
+    found, left_s, _ = left(path)
     assert found.upon_loss
     assert found.t_s == pytest.approx(left_s, abs=3 * SAMPLE_S)
 
 
 def test_who_goes_on_doubling_has_not_left_upon_a_loss() -> None:
-    qdisc, packets, left_s = Path(5000, stops_pkts=600, heeds=False, loses=(25, 60, 200)).run()
-    found = estimate(qdisc, packets)
-    assert found
+    found, left_s, _ = left(Path(5000, stops_pkts=600, heeds=False, loses=(25, 60, 200)))
     assert not found.upon_loss
     assert found.t_s == pytest.approx(left_s, abs=0.2 * (RTT_S + 600 / 5000))
 
@@ -136,10 +134,8 @@ def test_who_goes_on_doubling_has_not_left_upon_a_loss() -> None:
 @pytest.mark.parametrize("stops_pkts", [300, 390, 410])
 def test_who_stood_when_the_queue_overflowed_has_left_before(stops_pkts: float) -> None:
     """A window beyond what path and queue hold overflows within the round in which it stops."""
-    qdisc, packets, left_s = Path(2000, stops_pkts=stops_pkts, after=0.05, buffer_pkts=200).run()
+    found, left_s, qdisc = left(Path(2000, stops_pkts=stops_pkts, after=0.05, buffer_pkts=200))
     assert qdisc["drops_pkts"][-1] > 0
-    found = estimate(qdisc, packets)
-    assert found
     assert not found.upon_loss
     assert found.t_s == pytest.approx(left_s, abs=0.2 * (RTT_S + stops_pkts / 2000))
 

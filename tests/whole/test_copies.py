@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials that are the same, packet for packet: they count once in tables, sentences, intervals and tests."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 
@@ -39,23 +40,23 @@ def repeat(run: Path, cca: str) -> None:
                 sign(other)
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
-    """A run in which each sender repeats one trial."""
-    run = store_run(tmp_path_factory.mktemp("copies"), TRIALS, senders=SENDERS)
+def repeating(results: Path, senders: Sequence[str]) -> Stored:
+    """A run in which each of these senders repeats one trial."""
+    run = store_run(results, TRIALS, senders=SENDERS)
     change(run, seeds=list(range(1, TRIALS + 1)))
-    for cca in SENDERS:
+    for cca in senders:
         repeat(run, cca)
     return Stored.of(Run(run))
 
 
 @pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    return repeating(tmp_path_factory.mktemp("copies"), SENDERS)
+
+
+@pytest.fixture(scope="module")
 def one_repeats(tmp_path_factory: pytest.TempPathFactory) -> Stored:
-    """A run in which only SEARCH repeats one trial."""
-    run = store_run(tmp_path_factory.mktemp("one"), TRIALS, senders=SENDERS)
-    change(run, seeds=list(range(1, TRIALS + 1)))
-    repeat(run, "search")
-    return Stored.of(Run(run))
+    return repeating(tmp_path_factory.mktemp("one"), ["search"])
 
 
 def rows(*packets: str | None, valid: bool = True) -> pl.DataFrame:

@@ -52,13 +52,19 @@ def test_what_else_a_module_loses_is_printed_as_usual_and_ends_nothing(
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
+def interrupted(code: str, path: str) -> str:
+    """Run code that Ctrl-C ends in one line, and return what it printed before."""
+    words = ["env", "--default-signal=INT", f"PYTHONPATH={path}", sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    line = "interrupted: stored trials are whole; run the command again\n"
+    assert (done.returncode, done.stderr) == (130, line)
+    return done.stdout
+
+
 @pytest.mark.parametrize("module", [LOSES_WHAT_IS_RAISED, REPORTS_WHAT_IS_RAISED])
 def test_ctrl_c_in_a_module_that_loses_what_is_raised_ends_the_command_in_a_line(tmp_path: Path, module: str) -> None:
     (tmp_path / "loses.py").write_text(module)
-    words = ["env", "--default-signal=INT", f"PYTHONPATH={REPO}:{tmp_path}", sys.executable, "-c", COMMAND]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    line = "interrupted: stored trials are whole; run the command again\n"
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", line)
+    assert interrupted(COMMAND, f"{REPO}:{tmp_path}") == ""
 
 
 STARTS = """
@@ -77,7 +83,4 @@ __main__.command()
 
 def test_ctrl_c_waits_until_a_worker_is_started_whole_or_it_would_print_a_traceback() -> None:
     """A thread may take the signal, whatever the one that starts the worker has blocked."""
-    words = ["env", "--default-signal=INT", f"PYTHONPATH={REPO}", sys.executable, "-c", STARTS]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    line = "interrupted: stored trials are whole; run the command again\n"
-    assert (done.returncode, done.stdout, done.stderr) == (130, "whole\n", line)
+    assert interrupted(STARTS, f"{REPO}") == "whole\n"

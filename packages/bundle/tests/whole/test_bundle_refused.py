@@ -20,6 +20,7 @@ from tests.brief import error_of
 KERNEL = build.pinned()[0].name
 PROGRAMS = programs_of()["quic"][1].pinned().program.parent.name
 WORLD = next(entry.path.split("/")[0] for entry, _ in whole_content() if entry.path.startswith("world-"))
+FOLDERS = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
 
 
 @pytest.fixture
@@ -83,38 +84,25 @@ def test_a_link_in_place_of_a_file_that_the_lab_reads_is_refused(cache: Path, tm
 
 
 def test_a_quic_program_that_is_missing_or_of_another_checkout_is_refused(cache: Path, tmp_path: Path) -> None:
-    folders = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
     content = [*whole_content(), link(f"{PROGRAMS}/lab-ngtcp2", "gone")]
-    file = write_bundle(tmp_path / "x", content, folders=[*folders, PROGRAMS])
+    file = write_bundle(tmp_path / "x", content, folders=[*FOLDERS, PROGRAMS])
     assert "must be one that holds lab-ngtcp2" in refusal(file, cache)
-    file = write_bundle(tmp_path / "x", whole_content(), folders=[*folders, "ngtcp2-0123456789abcdef"])
-    assert "folders=ngtcp2-0123456789abcdef: must be one of this checkout's, once" in refusal(file, cache)
+    for name in ("ngtcp2-0123456789abcdef", "../../x"):
+        file = write_bundle(tmp_path / "x", whole_content(), folders=[*FOLDERS, name])
+        assert f"folders={name}: must be one of this checkout's, once" in refusal(file, cache)
 
 
-def test_a_member_that_the_list_does_not_have_is_refused(cache: Path, tmp_path: Path) -> None:
-    content = whole_content()
-    rows = [entry.model_dump(exclude_defaults=True) for entry, _ in content]
-    content.insert(3, (file_entry(f"{KERNEL}/more", b"more"), b"more"))
-    facts = {"files": len(rows), "content_bytes": sum(len(data) for _, data in whole_content())}
-    assert "must be at its place" in refusal(write_bundle(tmp_path / "x", content, rows, **facts), cache)
-
-
-def test_a_device_is_refused(cache: Path, tmp_path: Path) -> None:
-    content = whole_content()
-    rows = [
-        *(entry.model_dump(exclude_defaults=True) for entry, _ in content),
-        {"path": f"{KERNEL}/d", "kind": "device"},
-    ]
-    facts = {"files": len(rows), "content_bytes": sum(len(data) for _, data in content)}
-    assert "must be 'file', 'folder' or 'link'" in refusal(write_bundle(tmp_path / "x", content, rows, **facts), cache)
-
-
-def test_a_member_larger_than_the_list_gives_is_refused(cache: Path, tmp_path: Path) -> None:
-    content = whole_content()
-    rows = [entry.model_dump(exclude_defaults=True) for entry, _ in content]
-    content[-1] = (file_entry(content[-1][0].path, b"x" * 5000), b"x" * 5000)
-    facts = {"content_bytes": sum(row.get("bytes", 0) for row in rows)}
-    assert "must be at its place" in refusal(write_bundle(tmp_path / "x", content, rows, **facts), cache)
+def test_a_member_that_the_list_does_not_have_or_has_smaller_is_refused(cache: Path, tmp_path: Path) -> None:
+    rows = [entry.model_dump(exclude_defaults=True) for entry, _ in whole_content()]
+    facts = {"files": len(rows), "content_bytes": sum(row.get("bytes", 0) for row in rows)}
+    more, larger = whole_content(), whole_content()
+    more.insert(3, (file_entry(f"{KERNEL}/more", b"more"), b"more"))
+    larger[-1] = (file_entry(larger[-1][0].path, b"x" * 5000), b"x" * 5000)
+    for content in (more, larger):
+        assert "must be at its place" in refusal(write_bundle(tmp_path / "x", content, rows, **facts), cache)
+    rows.append({"path": f"{KERNEL}/d", "kind": "device"})
+    device = write_bundle(tmp_path / "x", whole_content(), rows, **(facts | {"files": len(rows)}))
+    assert "must be 'file', 'folder' or 'link'" in refusal(device, cache)
 
 
 def test_a_wrong_digest_of_one_file_is_refused(cache: Path, tmp_path: Path) -> None:
@@ -143,27 +131,19 @@ def test_a_manifest_of_another_machine_or_of_damage_is_refused(
 
 
 def test_a_bundle_of_another_version_names_both_commits(cache: Path, tmp_path: Path) -> None:
-    folders = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
-    other = ["kernel-0000000000000000", *folders[1:]]
+    other = ["kernel-0000000000000000", *FOLDERS[1:]]
     line = refusal(write_bundle(tmp_path / "x", whole_content(), folders=other), cache)
     assert f"kernel=kernel-0000000000000000: must be {KERNEL}, of this checkout" in line
     assert "the bundle is of 0123456789ab: check out that commit" in line
 
 
-def test_a_folder_of_no_known_name_is_refused(cache: Path, tmp_path: Path) -> None:
-    folders = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
-    line = refusal(write_bundle(tmp_path / "x", whole_content(), folders=[*folders, "../../x"]), cache)
-    assert "folders=../../x: must be one of this checkout's, once" in line
-
-
 @pytest.mark.parametrize("name", ["bw_example", "mine.txt"])
 def test_a_recording_that_is_not_the_known_one_is_refused(name: str, cache: Path, tmp_path: Path) -> None:
     place = "traces/leo-leocc/bw_example"
-    folders = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
     known = next(path for path in recorded_digests() if path.startswith(f"{place}/"))
     path = known if name == "bw_example" else f"{place}/{name}"
     content = [*whole_content(), (file_entry(path, b"false"), b"false")]
-    line = refusal(write_bundle(tmp_path / "x", content, folders=[*folders, place]), cache)
+    line = refusal(write_bundle(tmp_path / "x", content, folders=[*FOLDERS, place]), cache)
     assert "must be a recording of trace-profiles/datasets.yml, with its checksum" in line
 
 

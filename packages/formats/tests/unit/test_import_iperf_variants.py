@@ -46,23 +46,21 @@ def test_both_directions_under_one_name_are_told_apart_as_iperf3_before_3_11_ord
     assert columns(file) == {"rate_up_mbps": [5.0], "rate_down_mbps": [50.0]}
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"start": {}, "start": {}, "intervals": []}', '{"start": {}, "intervals": [{"sum": 1, "sum": 2, "sum": 3}]}'],
-)
-def test_a_member_that_stands_twice_without_a_rule_is_refused(tmp_path: Path, text: str) -> None:
-    file = put(tmp_path / "twice.json", text)
-    with pytest.raises(UserError, match=r"twice\.json: line 1: \w+ stands twice in one object: must be JSON$"):
-        importers.read(file, "iperf3-json")
+TWICE, NO_TEST = r"line 1: \w+ stands twice in one object: must be JSON$", r"line 1: .*: must be "
 
 
 @pytest.mark.parametrize(
-    "events", ['{"event": "interval", "data": {}}', '{"event": "start", "data": 1} {"event": "intervals", "data": 1}']
+    ("text", "line"),
+    [
+        ('{"start": {}, "start": {}, "intervals": []}', TWICE),
+        ('{"start": {}, "intervals": [{"sum": 1, "sum": 2, "sum": 3}]}', TWICE),
+        ('{"event": "interval", "data": {}}', NO_TEST),
+        ('{"event": "start", "data": 1} {"event": "intervals", "data": 1}', NO_TEST),
+    ],
 )
-def test_events_that_are_no_test_are_refused_in_one_line(tmp_path: Path, events: str) -> None:
-    file = put(tmp_path / "stream.json", events)
-    with pytest.raises(UserError, match=r"stream\.json: line 1: .*: must be "):
-        importers.read(file, "iperf3-json")
+def test_a_member_that_stands_twice_and_events_of_no_test_are_refused(tmp_path: Path, text: str, line: str) -> None:
+    with pytest.raises(UserError, match=rf"wrong\.json: {line}"):
+        importers.read(put(tmp_path / "wrong.json", text), "iperf3-json")
 
 
 @pytest.mark.parametrize(

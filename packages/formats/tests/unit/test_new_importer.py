@@ -94,12 +94,6 @@ def test_a_broken_file_is_named(mine: Path) -> None:
         listed.rows()
 
 
-def test_a_name_that_another_format_has_is_refused(mine: Path) -> None:
-    (mine / "formats/my_modem.py").write_text(FORMAT.replace("my-modem", "solis"))
-    with pytest.raises(UserError, match="name=solis: must be a name that no other format has"):
-        listed.rows()
-
-
 STANZA = """
 my-modem:
   reads: CSV of my modem
@@ -121,7 +115,20 @@ def test_a_stanza_is_a_format_as_the_same_preset_in_python_is(mine: Path) -> Non
     assert in_yaml.about == in_python.about
 
 
-def test_a_stanza_that_recognises_nothing_is_refused_by_file_and_name(mine: Path) -> None:
-    (mine / "formats/mine.yml").write_text(STANZA.replace("  names: [when, down_kbps, ping]\n", ""))
-    with pytest.raises(UserError, match=r"mine\.yml: my-modem.*must be a format with either names or line"):
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("my_modem.py", FORMAT.replace("my-modem", "solis"), "name=solis: must be a name that no other format has"),
+        (
+            "mine.yml",
+            STANZA.replace("  names: [when, down_kbps, ping]\n", ""),
+            r"mine\.yml: my-modem.*must be a format with either names or line",
+        ),
+    ],
+)
+def test_a_name_of_another_format_and_a_stanza_that_recognises_nothing_are_refused(
+    mine: Path, file: str, text: str, line: str
+) -> None:
+    (mine / "formats" / file).write_text(text)
+    with pytest.raises(UserError, match=line):
         listed.rows()

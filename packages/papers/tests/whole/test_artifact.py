@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -78,16 +79,13 @@ def test_costs_are_those_of_all_runs_that_a_claim_needs(tmp_path: Path) -> None:
     assert found.machines == ("A processor, 2 cores",)
 
 
-@pytest.mark.parametrize(("wall_s", "complete"), [(None, True), (60.0, False)])
-def test_a_run_without_its_time_or_its_end_has_no_minutes(wall_s: float | None, complete: bool, tmp_path: Path) -> None:
-    stored(tmp_path, "one", wall_s, complete)
-    assert facts.cost(facts.runs_of(tmp_path), ["one"]).compute_min is None
-
-
-def test_the_minutes_of_a_claim_need_the_end_of_each_of_its_runs(tmp_path: Path) -> None:
-    stored(tmp_path, "one", 60.0)
-    stored(tmp_path, "two", 60.0, False)
-    assert facts.cost(facts.runs_of(tmp_path), ["one", "two"]).compute_min is None
+@pytest.mark.parametrize("last", [(None, True), (60.0, False)])
+@pytest.mark.parametrize("before", [(), ((60.0, True),)])
+def test_the_minutes_of_a_claim_need_the_time_and_the_end_of_each_of_its_runs(
+    before: tuple[Any, ...], last: tuple[float | None, bool], tmp_path: Path
+) -> None:
+    runs = [stored(tmp_path, f"run-{number}", *each) for number, each in enumerate([*before, last])]
+    assert facts.cost(facts.runs_of(tmp_path), [run.parent.name for run in runs]).compute_min is None
 
 
 def test_a_claim_without_its_run_has_no_cost_and_no_verdict(tmp_path: Path) -> None:
@@ -189,14 +187,18 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.parametrize("commit", ["0123456789ab-dirty", "unknown"])
-def test_what_is_no_commit_is_refused(commit: str, tmp_path: Path) -> None:
-    assert "must be a commit" in error_of(deposit.write_deposit, tmp_path / "out", {}, commit, None)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_bundle_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "No such file" in error_of(deposit.write_deposit, tmp_path / "out", {}, "0123456789ab", tmp_path / "missing")
+@pytest.mark.parametrize(
+    ("commit", "bundle", "line"),
+    [
+        ("0123456789ab-dirty", None, "must be a commit"),
+        ("unknown", None, "must be a commit"),
+        ("0123456789ab", Path("missing"), "No such file"),
+    ],
+)
+def test_what_is_no_commit_and_a_bundle_that_is_not_there_are_refused(
+    commit: str, bundle: Path | None, line: str, tmp_path: Path
+) -> None:
+    assert line in error_of(deposit.write_deposit, tmp_path / "out", {}, commit, bundle)
     assert not (tmp_path / "out").exists()
 
 

@@ -4,10 +4,12 @@
 import io
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from lab_whatif.counterfactual import Case, Range
 from lab_whatif.infer import Inferred
@@ -16,7 +18,7 @@ from lab_whatif.link import CODEL_BYTES, UNDER_CODEL, VARIANTS, Variant, profile
 from lab_whatif.measures import measured
 from lab_whatif.page import picture, write_page
 from lab_whatif.path import Down
-from lab_whatif.queue import buffer_of
+from lab_whatif.queue import Buffer, buffer_of
 from lab_whatif.replay import Emulated
 from lab_whatif.shown import sentences, show_tables
 from lab_whatif.verdict import compare, fits, together
@@ -163,6 +165,14 @@ def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
 
 
+def grown_and_emptied(count: int, lost: Sequence[int] | npt.NDArray[np.int64], least_s: float) -> Buffer:
+    """Return what the losses of a queue show that grows to 0.1 s with every 500 packets."""
+    numbers = np.delete(np.arange(count), lost)
+    waits_s = (least_s + (0.1 - least_s) * (numbers % 500) / 500).astype(np.float64)
+    seq, sizes = 1 + 1448 * numbers, np.full(len(numbers), 1514)
+    return buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1, 1514, 0)
+
+
 ABOVE = tuple(number for number in range(260, 2000, 10) if number % 500 > 250)  # half of the largest queue
 
 
@@ -178,21 +188,15 @@ ABOVE = tuple(number for number in range(260, 2000, 10) if number % 500 > 250)  
     ids=["full", "any (PIE)", "near the largest queue (RED)", "above half", "above half, and once until empty (PIE)"],
 )
 def test_losses_at_any_queue_show_no_end_of_the_buffer(lost: tuple[int, ...], kind: str, pkts: int) -> None:
-    numbers = np.delete(np.arange(2000), lost)
-    waits_s = (0.1 * (numbers % 500) / 500).astype(np.float64)  # four times the queue grows to 0.1 s
-    seq = 1 + 1448 * numbers
-    sizes = np.full(len(numbers), 1514)
-    found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1, 1514, 0)
+    found = grown_and_emptied(2000, lost, 0.0)
     assert found.kind == kind
     assert found.bytes == pytest.approx(pkts * 1514, rel=0.03)
 
 
 def test_random_loss_is_told_from_what_a_small_buffer_drops_that_is_never_empty() -> None:
     ends = np.arange(490, 20_000, 500)
-    numbers = np.delete(np.arange(20_000), np.concatenate([ends, np.arange(100, 20_000, 487)]))
-    waits_s = (0.03 + 0.07 * (numbers % 500) / 500).astype(np.float64)  # above a quarter of the largest queue
-    seq, sizes = 1 + 1448 * numbers, np.full(len(numbers), 1514)
-    found = buffer_of(Down((numbers * 1e-3).astype(np.float64), waits_s, seq, seq + 1448, sizes), 0.05, 1, 1514, 0)
+    lost = np.concatenate([ends, np.arange(100, 20_000, 487)])
+    found = grown_and_emptied(20_000, lost, 0.03)  # above a quarter of the largest queue
     assert found.kind == "tail"
     assert found.random_loss_pct == pytest.approx(0.2, abs=0.02)
 

@@ -23,18 +23,19 @@ BULK = Known()
 Spoil = Callable[[list[Frame]], list[Frame]]
 
 
+def without(frames: list[Frame], chosen: list[Frame]) -> list[Frame]:
+    dropped = {id(frame) for frame in chosen}
+    return [frame for frame in frames if id(frame) not in dropped]
+
+
 def thinned(frames: list[Frame]) -> list[Frame]:
     """Drop one of 200 data segments: a capture that lost some."""
-    data = [frame for frame in frames if frame.length]
-    dropped = {id(frame) for frame in data[100::200]}
-    return [frame for frame in frames if id(frame) not in dropped]
+    return without(frames, [frame for frame in frames if frame.length][100::200])
 
 
 def without_acks(frames: list[Frame]) -> list[Frame]:
     """Drop each ninth ACK: a capture that lost some."""
-    acks = [frame for frame in frames if not frame.length and not frame.flags & SYN]
-    dropped = {id(frame) for frame in acks[1::9]}
-    return [frame for frame in frames if id(frame) not in dropped]
+    return without(frames, [frame for frame in frames if not frame.length and not frame.flags & SYN][1::9])
 
 
 def again(frames: list[Frame]) -> list[Frame]:
