@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import yaml
 from bundles import whole_content, write_bundle
+from captures_of_users import PLAIN, pcap
 from lab_break.numbers import Store, crashed
 from lab_break.request import Request
 from lab_break.space import FOLDER as BOUNDS
@@ -22,8 +23,6 @@ from lab_conform.case import FOLDER as CASES
 from lab_course.answers import NOTEBOOK
 from quic_logs import event as qlog_event
 from stack_files import TINY
-from test_import_capture import download
-from test_import_capture import written as capture
 from test_import_fuzz import SMALL
 from test_import_ndt7 import info, ndt7
 from test_import_qlog import EVENTS, qlog
@@ -114,7 +113,7 @@ def _tar() -> bytes:
 
 def _user_captures() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
-        as_pcap = capture(Path(folder), download(0.05, 1)).read_bytes()
+        as_pcap = pcap(Path(folder) / "x", PLAIN).read_bytes()
     return [as_pcap, (DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]]
 
 

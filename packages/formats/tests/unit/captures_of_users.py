@@ -22,9 +22,9 @@ def tcp(source: int, target: int, seq: int, ack: int, flags: int, size: int) -> 
     return struct.pack(">HHIIBBHHH", source, target, seq, ack, 5 << 4, flags, 65535, 0, 0) + b"x" * size
 
 
-def ip4(source: str, target: str, segment: bytes, zero: bool = False) -> bytes:
+def ip4(source: str, target: str, segment: bytes, zero: bool = False, protocol: int = 6) -> bytes:
     ends = ipaddress.ip_address(source).packed + ipaddress.ip_address(target).packed
-    return struct.pack(">BBHHHBBH", 0x45, 0, 0 if zero else 20 + len(segment), 1, 0, 64, 6, 0) + ends + segment
+    return struct.pack(">BBHHHBBH", 0x45, 0, 0 if zero else 20 + len(segment), 1, 0, 64, protocol, 0) + ends + segment
 
 
 def ip6(source: str, target: str, segment: bytes, zero: bool = False) -> bytes:
@@ -39,13 +39,14 @@ def download(
     size: int = 1448,
     zero: bool = False,
     seq: int = 1000,
+    count: int = 60,
 ) -> list[Timed]:
     packets = [
         (0.0, ip(client, server, tcp(4000, 80, 99, 0, 2, 0))),
         (0.05, ip(server, client, tcp(80, 4000, seq - 1, 100, 0x12, 0))),
         (0.05001, ip(client, server, tcp(4000, 80, 100, seq, 0x10, 0))),
     ]
-    for number in range(60):
+    for number in range(count):
         t_s, at = 0.1 + number * 0.01, seq + number * size
         packets.append((t_s, ip(server, client, tcp(80, 4000, at % 2**32, 100, 0x10, size), zero)))
         packets.append((t_s + 1e-5, ip(client, server, tcp(4000, 80, 100, (at + size) % 2**32, 0x10, 0))))
