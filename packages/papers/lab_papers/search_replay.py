@@ -81,28 +81,6 @@ class Version:
     compact: bool = False
 
 
-class _Params(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in SearchParams.__dataclass_fields__]
-
-
-class _Stream(ctypes.Structure):
-    _fields_ = [
-        ("acks", ctypes.c_uint64),
-        ("next", ctypes.c_uint64),
-        ("t_us", ctypes.c_void_p),
-        ("rtt_us", ctypes.c_void_p),
-        ("delivered_bytes", ctypes.c_void_p),
-        ("sent_bytes", ctypes.c_void_p),
-        ("limited", ctypes.c_void_p),
-        ("reset", ctypes.c_void_p),
-    ]
-
-
-class _Decision(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32 if BIN[name].itemsize == 4 else ctypes.c_uint64) for name in BIN.names[1:]]  # type: ignore[index]
-
-
-Pointer = ctypes.POINTER
 # Of t_us, rtt_us, delivered_bytes, sent_bytes, limited and reset.
 STREAM_TYPES: tuple[type[np.generic], ...] = (np.uint64, np.int32, np.uint64, np.uint64, np.uint8, np.uint8)
 
@@ -114,26 +92,24 @@ def replay_library() -> Path | None:
 
 
 def _load(library: Path) -> ctypes.CDLL:
-    loaded = ctypes.CDLL(str(library))
+    """Load the core; its structs are given by their address: of numbers of one size, or as bytes."""
+    loaded, at = ctypes.CDLL(str(library)), ctypes.c_void_p
     loaded.search_version_name.argtypes = [ctypes.c_uint64]
     loaded.search_version_name.restype = ctypes.c_char_p
-    loaded.search_version_named.argtypes = [ctypes.c_char_p, Pointer(_Params), Pointer(ctypes.c_bool)]
+    loaded.search_version_named.argtypes = [ctypes.c_char_p, at, at]
     loaded.search_version_named.restype = ctypes.c_bool
-    loaded.search_replay_bytes.argtypes = [Pointer(_Params), ctypes.c_bool]
+    loaded.search_replay_bytes.argtypes = [at, ctypes.c_bool]
     loaded.search_replay_bytes.restype = ctypes.c_size_t
-    loaded.search_exit_pkts.argtypes = [Pointer(_Params), Pointer(_Decision), ctypes.c_uint32, ctypes.c_uint32]
+    loaded.search_exit_pkts.argtypes = [at, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint32]
     loaded.search_exit_pkts.restype = ctypes.c_uint32
-    loaded.search_replay.argtypes = [
-        Pointer(_Params),
-        ctypes.c_bool,
-        ctypes.c_void_p,
-        Pointer(_Stream),
-        ctypes.c_bool,
-        ctypes.c_void_p,
-        ctypes.c_uint64,
-    ]
+    loaded.search_replay.argtypes = [at, ctypes.c_bool, at, at, ctypes.c_bool, at, ctypes.c_uint64]
     loaded.search_replay.restype = ctypes.c_uint64
     return loaded
+
+
+def _words(params: SearchParams) -> npt.NDArray[np.uint32]:
+    """Return struct search_params."""
+    return np.array(astuple(params), dtype=np.uint32)
 
 
 def built_versions(library: Path) -> list[str]:
@@ -143,17 +119,17 @@ def built_versions(library: Path) -> list[str]:
 
 def version(library: Path, name: str) -> Version:
     """Return a version by its congestion control's name, with the parameters of its C file."""
-    params, compact = _Params(), ctypes.c_bool()
-    if not _load(library).search_version_named(name.encode(), params, compact):
+    words, compact = _words(PRINTED), np.zeros(1, dtype=bool)
+    if not _load(library).search_version_named(name.encode(), words.ctypes.data, compact.ctypes.data):
         rule = f"one of {', '.join(built_versions(library))}"
         raise field_error("lab/kernel/search/tcp_search*.c", "SEARCH_NAME", name, rule)
-    return Version(SearchParams(*(getattr(params, name) for name in SearchParams.__dataclass_fields__)), compact.value)
+    return Version(SearchParams(*words.tolist()), bool(compact[0]))
 
 
 def exit_pkts(library: Path, params: SearchParams, row: Any, cwnd_pkts: int, mss_bytes: int) -> int:
     """Return the window with which an exit (a row of dtype BIN) leaves slow start."""
-    decision = _Decision(*(int(row[field]) for field in (BIN.names or ())[1:]))
-    return int(_load(library).search_exit_pkts(_Params(*astuple(params)), decision, cwnd_pkts, mss_bytes))
+    words, decision = _words(params), row.tobytes()[BIN["ack"].itemsize :]
+    return int(_load(library).search_exit_pkts(words.ctypes.data, decision, cwnd_pkts, mss_bytes))
 
 
 def _column(values: npt.ArrayLike, dtype: type[np.generic], acks: int) -> npt.NDArray[Any]:
@@ -188,8 +164,8 @@ def replay_bins(
     if params.expected != TWICE_DELIVERED and more.get("sent_bytes") is None:
         raise ValueError("sent_bytes=None: must be given to versions that expect what was sent")
     loaded = _load(library)
-    c_params, compact = _Params(*astuple(params)), more.get("compact", False)
-    state_bytes = loaded.search_replay_bytes(c_params, compact)
+    words, compact = _words(params), more.get("compact", False)
+    state_bytes = loaded.search_replay_bytes(words.ctypes.data, compact)
     if not state_bytes:
         raise UserError(f"{params}: must be within the ranges of lab/kernel/search/search_core.h")
     acks = len(np.atleast_1d(np.asarray(t_us)))
@@ -198,14 +174,15 @@ def replay_bins(
         None if values is None else _column(values, dtype, acks)
         for values, dtype in zip(given, STREAM_TYPES, strict=True)
     ]
-    stream = _Stream(acks, 0, *(None if column is None else column.ctypes.data for column in columns))
+    places = [0 if column is None else column.ctypes.data for column in columns]
+    stream = np.array([acks, 0, *places], dtype=np.uint64)  # struct search_stream; the second: the next ACK
     stops = more.get("stop_at_exit", True)
     memory = np.zeros(-(-state_bytes // 8), dtype=np.uint64)
     parts = [np.zeros(0, dtype=BIN)]
-    while stream.next < acks:
+    while stream[1] < acks:
         bins = np.zeros(min(acks, ROOM_BINS), dtype=BIN)
-        place, room = bins.ctypes.data, len(bins)
-        count = loaded.search_replay(c_params, compact, memory.ctypes.data, stream, stops, place, room)
+        flow, place = (words.ctypes.data, compact, memory.ctypes.data, stream.ctypes.data), bins.ctypes.data
+        count = loaded.search_replay(*flow, stops, place, len(bins))
         parts.append(bins[:count])
     return np.concatenate(parts)
 
