@@ -7,17 +7,22 @@ Each kernel also runs the HyStart of Linux 5.16 to 6.13, which none of them has 
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.earlier_cubic import with_earlier_cubic
+from lab_try.confined import virtual_tree
+from lab_try.module.build import build_own
+from lab_try.module.source import OwnSource
+from lab_try.senders import module_files
+
 from bench.measured import Figure, run_command, show_and_store
 from lab.backends.virtual import Virtual
 from lab.base.scratch import scratch_folder
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
-from lab.kernel.build import Kernel
+from lab.kernel.build import HERE, Kernel
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import DEBIAN
 from lab.links.profile import Profile, load_profile
@@ -80,7 +85,17 @@ def cubic_exits(kernels: dict[str, Kernel], folder: Path, world: Image) -> list[
 
 
 def _sender(hystart: str, virtual: Virtual) -> tuple[Cca, Virtual]:
-    return with_earlier_cubic(virtual) if hystart == EARLIER else (load_ccas()["cubic"], virtual)
+    """Return CUBIC; with the earlier HyStart as a module, which is built if it is not cached."""
+    cubic = load_ccas()["cubic"]
+    if hystart == ITS_OWN:
+        return cubic, virtual
+    name, folder = "cubic_5_16", HERE / "cubic_5_16"
+    files = (folder / f"tcp_{name}.c", folder / "Kbuild", HERE / "search" / "kernel_cubic.h")
+    source = OwnSource(files[0], folder, name, {file.name: file.read_bytes() for file in files})
+    built = build_own(source, virtual_tree(virtual.kernel))
+    named = {"name": name, "label": "CUBIC with the HyStart of Linux 5.16 to 6.13", "algorithm": name}
+    loaded = {"module": built.name, "module_digest": source.digest, "depends": list(built.depends)}
+    return cubic.model_copy(update=named | loaded), replace(virtual, own_modules=module_files([built]))
 
 
 def _experiment(profile: Profile, cca: Cca) -> Experiment:

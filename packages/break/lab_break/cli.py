@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import SELDOM, Jobs, console
+from lab.commands.cli_options import SELDOM, Jobs, console, run_options
 
 
 def break_(
@@ -41,15 +41,13 @@ def break_(
 
     Where do two versions differ? `lab break search --measure differs --against search2`
     """
-    from lab.base.processes import processors
-    from lab.runs.options import RunOptions
     from lab_break.command import break_sender
     from lab_break.islands import island_of, search_island
     from lab_break.repeat import repeated
     from lab_break.request import Request
     from lab_break.space import load_bounds
 
-    options = RunOptions(processors() if jobs is None else jobs)
+    options = run_options(jobs)
     if repeat is not None:
         repeated(sender, repeat, options, console)
         return

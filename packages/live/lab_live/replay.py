@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab replay`: a profile on interfaces of the user's own network, without the rest of the lab."""
 
+import json
+import math
 import re
+import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from lab_vm.host import as_root
+from lab_vm.node.leases import FOLDERS
 from lab_vm.real_time import roomy
 from rich.console import Console
 
-from lab.base.errors import COMMAND_LINE, field_error
+from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.links import shapes
 from lab.links.draw import draw_link
 from lab.links.profile import WAYS, load_profile
@@ -17,7 +23,6 @@ from lab.links.tc_alone import NETEM, require_shaper
 from lab.node.plan import Shape, Spec
 from lab.runs.plan import trial_seed
 from lab.schema.scenario import MOST_DURATION_S
-from lab_live import own_network
 
 INTERFACE = re.compile(r"[\w.-]+:[\w.-]+")
 PARTS = {"down": ("bottleneck", "delay-down"), "up": ("bottleneck-up", "delay-up")}
@@ -56,12 +61,28 @@ def replay(profile_name: str, where: Where, seed: int, duration_s: int, shaper: 
     wanted = _shapes(shapes.qdiscs(profile, link, drawn, shaper), where)
     for shape in wanted:
         console.print(f"{_named(shape)} for {duration_s} s; Ctrl-C ends it", soft_wrap=True, markup=False)
+    place, prefix = FOLDERS
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
+        shapes.write_steps(profile, link, Path(folder) / "link")
+        (Path(folder) / "replay.json").write_text(json.dumps({"shapes": wanted, "duration_s": duration_s}))
+        status, printed, errors = attended(as_root("lab_live.node.own_network", folder))
+    if status:
+        raise UserError(f"replay: {(errors.strip().splitlines() or ['was killed'])[-1]}")
+    console.print(printed, end="", soft_wrap=True, markup=False)
 
-    def write(folder: Path) -> None:
-        shapes.write_steps(profile, link, folder / "link")
 
-    for line in own_network.replay(wanted, write, duration_s):
-        console.print(line, soft_wrap=True, markup=False)
+def attended(command: list[str]) -> tuple[int, str, str]:
+    """Run the node's command, which follows the series on the interfaces, as root.
+
+    Ctrl-C closes its standard input, and waits until it has taken everything down; so does whatever ends this process.
+    """
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    try:
+        process.wait(math.inf)  # it looks again: a Ctrl-C that comes just before a wait without a time is lost
+    finally:
+        printed, errors = process.communicate()
+    return process.returncode, printed, errors
 
 
 def _shapes(qdiscs: list[tuple[str, Spec, bool]], where: Where) -> list[Shape]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from whatif_captures import MSS, START_NS, Frame, Known, framed
+from whatif_captures import MSS, START_NS, SYN, Frame, Known, framed
 
 
 def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
@@ -17,6 +17,34 @@ def later(frames: list[Frame], since_s: float, by_s: float) -> list[Frame]:
 def twice(frames: list[Frame], after_s: float, every: int = 1) -> list[Frame]:
     copies = [replace(each, t_s=each.t_s + after_s) for each in frames[::every]]
     return sorted([*frames, *copies], key=lambda each: each.t_s)
+
+
+def without(frames: list[Frame], chosen: list[Frame]) -> list[Frame]:
+    dropped = {id(frame) for frame in chosen}
+    return [frame for frame in frames if id(frame) not in dropped]
+
+
+def thinned(frames: list[Frame]) -> list[Frame]:
+    """Drop one of 200 data segments: a capture that lost some."""
+    return without(frames, [frame for frame in frames if frame.length][100::200])
+
+
+def without_acks(frames: list[Frame]) -> list[Frame]:
+    """Drop each ninth ACK: a capture that lost some."""
+    return without(frames, [frame for frame in frames if not frame.length and not frame.flags & SYN][1::9])
+
+
+def again(frames: list[Frame]) -> list[Frame]:
+    """Download once more from the same ports."""
+    pause_s = frames[-1].t_s + 1
+    ticks = round(pause_s * 1e3)
+    moved = [replace(one, t_s=one.t_s + pause_s, tsval=one.tsval + ticks, tsecr=one.tsecr + ticks) for one in frames]
+    return [*frames, *moved]
+
+
+def in_steps(frames: list[Frame], step_s: float) -> list[Frame]:
+    """Coarsen the capture's clock."""
+    return [replace(each, t_s=int(each.t_s / step_s) * step_s) for each in frames]
 
 
 def both(first: list[Any], second: list[Any]) -> list[Any]:

@@ -190,7 +190,7 @@ def test_each_mistake_is_one_line(arguments: list[str], refusal: str) -> None:
 
 
 WAITS = "import sys, pathlib; sys.stdin.read(); pathlib.Path({file!r}).write_text('down')"
-CALLS = "from lab_live.own_network import attended; attended({command!r})"
+CALLS = "from lab_live.replay import attended; attended({command!r})"
 
 
 LATER = """

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from changed_frames import both, later, merged, spoiled, twice
+from changed_frames import again, both, in_steps, later, merged, spoiled, thinned, twice, without_acks
 from lab_whatif.evidence import items
 from lab_whatif.judged import judged
 from lab_whatif.refuse import for_others
@@ -21,34 +21,6 @@ from tests.brief import error_of
 
 BULK = Known()
 Spoil = Callable[[list[Frame]], list[Frame]]
-
-
-def without(frames: list[Frame], chosen: list[Frame]) -> list[Frame]:
-    dropped = {id(frame) for frame in chosen}
-    return [frame for frame in frames if id(frame) not in dropped]
-
-
-def thinned(frames: list[Frame]) -> list[Frame]:
-    """Drop one of 200 data segments: a capture that lost some."""
-    return without(frames, [frame for frame in frames if frame.length][100::200])
-
-
-def without_acks(frames: list[Frame]) -> list[Frame]:
-    """Drop each ninth ACK: a capture that lost some."""
-    return without(frames, [frame for frame in frames if not frame.length and not frame.flags & SYN][1::9])
-
-
-def again(frames: list[Frame]) -> list[Frame]:
-    """Download once more from the same ports."""
-    pause_s = frames[-1].t_s + 1
-    ticks = round(pause_s * 1e3)
-    moved = [replace(one, t_s=one.t_s + pause_s, tsval=one.tsval + ticks, tsecr=one.tsecr + ticks) for one in frames]
-    return [*frames, *moved]
-
-
-def in_steps(frames: list[Frame], step_s: float) -> list[Frame]:
-    """Coarsen the capture's clock."""
-    return [replace(each, t_s=int(each.t_s / step_s) * step_s) for each in frames]
 
 
 @pytest.fixture(scope="module")
