@@ -157,18 +157,13 @@ def test_half_a_character_is_refused_as_it_could_not_be_written(run: Path, text:
         ("profile", {"recorded": 5}, "profile.recorded=5: must be a list"),
         ("profile", {"down": "fast"}, "profile.down=fast: must be a mapping"),
         ("scenario", {"ccas": ["../search"]}, "scenario.ccas.0=../search: must be 1 to 100 letters"),
+        ("ccas", [], "/run.json: ccas=[]: must "),
     ],
 )
 def test_what_a_report_needs_of_a_scenario_is_required(run: Path, part: str, changes: object, rule: str) -> None:
     change(run, **{part: changes})
     (line,) = faults(run)
     assert rule in line
-
-
-def test_a_run_without_senders_is_refused(run: Path) -> None:
-    change(run, ccas=[])
-    (line,) = faults(run)
-    assert line.startswith(f"{run}/run.json: ccas=[]: must ")
 
 
 def test_the_name_of_a_sender_leads_to_no_other_folder(run: Path, tmp_path: Path) -> None:

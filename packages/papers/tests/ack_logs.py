@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 WRAP = 2**32
 MSS = 1308
@@ -146,3 +147,10 @@ def written(folder: Path, content: str, name: str = "log.csv") -> Path:
     """Write a log as it is, line ends included."""
     (folder / name).write_bytes(content.encode())
     return folder / name
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A recorded download: a log of ACKs, from a model."""
+    folder = tmp_path_factory.mktemp("log")
+    return str(written(folder, text(download(Gateway()).acks, "with snd_una")))

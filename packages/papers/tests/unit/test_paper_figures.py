@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ack_logs
 import numpy as np
 import polars as pl
 import pytest
+from ack_logs import log
 from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.recorded.comparison import SCENARIO
 from lab_papers.figures import two_runs
@@ -33,6 +33,7 @@ from tests.first_screen import TWO, of_link
 from tests.slow_start_model import download
 from tests.stored_run import change, store_run
 
+__all__ = ["log"]  # a fixture
 SENDERS = ("search", "cubic")
 
 
@@ -56,13 +57,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAB_RESULTS", str(folder))
     return folder
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A recorded download: a log of ACKs, from a model."""
-    folder = tmp_path_factory.mktemp("log")
-    return str(ack_logs.written(folder, ack_logs.text(ack_logs.download(ack_logs.Gateway()).acks, "with snd_una")))
 
 
 class Drawn:

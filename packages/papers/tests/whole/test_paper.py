@@ -5,9 +5,9 @@ import subprocess
 from math import pi, sin
 from pathlib import Path
 
-import ack_logs
 import polars as pl
 import pytest
+from ack_logs import log
 from lab_papers.commands.figure import Sheet, named, write
 from lab_papers.evaluation.kept import sign
 from lab_papers.evaluation.rules import scores
@@ -30,6 +30,7 @@ from lab.tables.stored_run import Run
 from tests.brief import error_of, folder_at, put
 from tests.stored_run import store_run
 
+__all__ = ["log"]  # a fixture
 LEAST_PT = 7  # 6.5, rounded
 
 
@@ -50,13 +51,6 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
     sensitivity.maps(stored, library).write_parquet(folder / "evaluation" / "sensitivity.parquet")
     sign(folder / "evaluation")
     return folder
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A recorded download: a log of ACKs, from a model."""
-    folder = tmp_path_factory.mktemp("log")
-    return str(ack_logs.written(folder, ack_logs.text(ack_logs.download(ack_logs.Gateway()).acks, "with snd_una")))
 
 
 @pytest.fixture(autouse=True)
