@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 Senders = Mapping[str, Cca]
+# Senders whose trials depend on what came before them in their boot. TCP-LP's one-way delay is the other end's time
+# stamp less its own, which counts from the boot, and it drops by the value, not by its changes alone (tcp_lp.c).
+# The module of Careful Resume shows what the flow before observed as a parameter, and trial.json has all parameters.
+OWN_BOOT = ("lp", "careful_resume")
 
 
 class Way:
@@ -61,7 +65,7 @@ class Way:
 
     def shares_boot(self, cca: Cca) -> bool:
         """Return whether several trials of a sender may run in one boot."""
-        return not (cca.module_digest or cca.kernel)
+        return not (cca.module_digest or cca.kernel or cca.algorithm in OWN_BOOT)
 
     def plan(self, plan: "Plan", _cca: Cca, _mtu_bytes: int) -> "Plan":
         """Return a plan of a download by the kernel's TCP as this way runs it."""

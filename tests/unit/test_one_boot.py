@@ -61,8 +61,8 @@ def test_boots_are_full_of_one_sender_in_the_order_of_the_run_and_a_group_shares
 
 
 def test_trials_whose_modules_have_other_parameters_share_no_boot(wifi: Experiment) -> None:
-    plain = load_ccas()["careful_resume"]
-    senders = {"plain": plain, "changed": plain.model_copy(update={"params": {"path_changed": 1}})}
+    plain = load_ccas()["search"]
+    senders = {"plain": plain, "changed": plain.model_copy(update={"params": {"bins": 12}})}
     mixed = [
         replace(wifi, group="mixed", name=name, ccas=dict.fromkeys(wifi.ccas, cca)) for name, cca in senders.items()
     ]
@@ -120,10 +120,14 @@ def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
         ("ccas", {"module_digest": "d1ce"}),
         ("ccas", {"transport": "quic", "stack": "quinn"}),
         ("ccas", {"kernel": "d1ce"}),
+        ("ccas", {"algorithm": "lp"}),
+        ("rivals", {"algorithm": "careful_resume"}),
         ("rivals", {"module": "mine", "module_digest": "d1ce"}),
     ],
 )
-def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment, part: str, changed: dict[str, Any]) -> None:
+def test_what_a_user_brings_or_another_trial_would_change_has_a_boot_to_itself(
+    wifi: Experiment, part: str, changed: dict[str, Any]
+) -> None:
     own: Any = {part: {name: cca.model_copy(update=changed) for name, cca in wifi.ccas.items()}}
     assert {len(boot) for boot in divided(jobs(replace(wifi, **own)), workers=1)} == {1}
 
