@@ -200,6 +200,7 @@ def test_what_is_no_commit_and_a_bundle_that_is_not_there_are_refused(
 ) -> None:
     assert line in error_of(deposit.write_deposit, tmp_path / "out", {}, commit, bundle)
     assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out").exists()
 
 
 COST = Cost(754.3, 12_345.0, ("A processor of a long name @ 2.00GHz, 64 cores",))
