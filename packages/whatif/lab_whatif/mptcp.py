@@ -2,6 +2,7 @@
 """Whether a connection is one of several that carry one stream (MPTCP, RFC 8684), as its own headers show it."""
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterable
 
 from lab_formats.reading.packets import TCP_BYTES
@@ -18,10 +19,15 @@ OTHERS = (
 )
 
 
-def is_one_of_several(headers: Iterable[bytes]) -> bool:
-    """Return whether the stream's numbers run ahead of the connection's: what lies between went another way."""
-    ahead = {ahead for header in headers for ahead in _ahead(header)}
-    return len(ahead) > 1
+def is_one_of_several(sent: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether an end's numbers of the stream run ahead of the connection's: what lies between went another way.
+
+    sent: the sender of each segment, and its header of TCP. Each end counts from a number of its own.
+    """
+    ahead: defaultdict[bytes, set[int]] = defaultdict(set)
+    for end, header in sent:
+        ahead[end].update(_ahead(header))
+    return any(len(each) > 1 for each in ahead.values())
 
 
 def _ahead(header: bytes) -> Iterable[int]:

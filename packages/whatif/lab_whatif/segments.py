@@ -71,7 +71,7 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     if len(connections) > 1 or others:
         others += sum(packet.ip_bytes for each in connections if each is not largest for packet in each)
         notes.append(_largest(found, share, len(connections), others))
-    if is_one_of_several(packet.header for packet in found):
+    if is_one_of_several((packet.source + packet.header[:2], packet.header) for packet in found):
         notes.append(OTHERS)
     whole = _without_keepalives(_decoded(path.name, found, share))
     return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))

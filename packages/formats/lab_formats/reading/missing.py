@@ -30,9 +30,7 @@ def missing_share(packets: list[Packet]) -> float:
     sources = {packet.source for packet in data}
     acks = [packet.ack for packet in own if packet.source not in sources and packet.ack is not None]
     fragments = any(packet.flow is None and packet.source in sources for packet in packets)
-    begun_s = min((packet.t_s for packet in data if packet.end - packet.seq > 1), default=0.0)
-    again = any(packet.opens and packet.t_s > begun_s for packet in own)
-    if not data or not acks or fragments or again:
+    if not data or not acks or fragments or _opens_again(own, data):
         return 0.0
     begin, end = _in_order(data)
     acked = int(unwrap(np.array(acks), data[0].seq).max())
@@ -44,14 +42,20 @@ def missing_share(packets: list[Packet]) -> float:
 def again_share(packets: list[Packet]) -> float:
     """Return the share of the payload of the largest way that stands a second time: lost behind the capture's place.
 
-    What was lost before that place fills a hole, and stands once.
+    What was lost before that place fills a hole, and stands once. It is 0 of ports that were used again.
     """
-    _, data = _largest_way(packets)
-    if not data:
+    own, data = _largest_way(packets)
+    if not data or _opens_again(own, data):
         return 0.0
     begin, end = _in_order(data)
     covered = np.concatenate([begin[:1], np.maximum.accumulate(end)[:-1]])
     return float((np.minimum(end, covered) - begin).clip(0).sum() / (end - begin).sum())
+
+
+def _opens_again(own: list[Packet], data: list[Packet]) -> bool:
+    """Return whether another connection of the same ports follows, whose numbers may lie anywhere."""
+    begun_s = min((packet.t_s for packet in data if packet.end - packet.seq > 1), default=0.0)
+    return any(packet.opens and packet.t_s > begun_s for packet in own)
 
 
 def _in_order(data: list[Packet]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

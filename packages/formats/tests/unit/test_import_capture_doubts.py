@@ -180,7 +180,7 @@ def test_of_frames_that_a_tool_cut_and_gave_a_new_length_what_they_state_counts(
         (1448, 10 * 1448, "2.4%"),  # 9 of 10 headers of 40 bytes, of 1488 bytes each
         (1448, 10 * 1448 - 1000, "2.6%"),  # the last segment is short
         (536, 1448, "5.0%"),
-        (0, 10 * 1448, None),  # the handshake does not state it, and UDP has none
+        (0, 10 * 1448, None),  # the handshake does not state it
     ],
 )
 def test_headers_that_merged_segments_lack_are_said(tmp_path: Path, mss: int, size: int, share: str | None) -> None:
@@ -234,6 +234,19 @@ def test_what_was_sent_again_at_the_senders_place_is_said(
     found = notes(pcap(tmp_path / "made.pcap", sorted([*kept, *late])))
     said = [note for note in found if "were sent again" in note]
     assert not said if share is None else said[0].startswith(f"{share} of the bytes of the largest way were sent again")
+
+
+def test_of_ports_that_are_used_again_nothing_was_sent_again(tmp_path: Path) -> None:
+    later = [(10 + t_s, packet) for t_s, packet in download(seq=1000 + 30 * 1448)]
+    assert not [note for note in notes(pcap(tmp_path / "made.pcap", [*download(), *later])) if "sent again" in note]
+
+
+def test_of_datagrams_above_what_a_link_carries_the_headers_between_them_are_said_to_be_missing(tmp_path: Path) -> None:
+    for size_bytes, is_said in ((1472, False), (40 * 1252, True)):
+        udp = struct.pack(">HHHH", 443, 4000, 8 + size_bytes, 0)
+        packets = [(number / 100, ip4(SERVER, CLIENT, udp + bytes(size_bytes), protocol=17)) for number in range(60)]
+        found = importers.read(pcap(tmp_path / f"{size_bytes}.pcap", packets), user=CLIENT).notes
+        assert any("longer than 1500 bytes" in note for note in found) == is_said
 
 
 def test_what_a_host_sends_to_its_own_address_is_neither_up_nor_down(tmp_path: Path) -> None:
