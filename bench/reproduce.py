@@ -83,7 +83,10 @@ def _rows(cores: int, scratch: Path, backend: Virtual, console: Console) -> Iter
 
 
 def _row(cores: int, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
-    """Run the first trials of every sender, in as many boots as keep each core at work twice, and equally long."""
+    """Run the first trials of every sender, in as many boots as keep each core at work twice, and equally long.
+
+    The boots are full, as those of a long run are: one of few trials has smaller ones, and takes longer than estimated.
+    """
     scenario = experiment.scenario
     first = Job(experiment, scenario.ccas[0], 1, folder, backend)
     each = most_trials(first) * _boots(len(scenario.ccas), cores)

@@ -120,13 +120,14 @@ def _open(
     """Create or find the run's folder, lock it, and list its missing trials."""
     stored = find_run(experiment, site)
     if stored is None:
-        require_space(experiment, experiment.scenario.trials * len(experiment.scenario.ccas), options)
+        trials = experiment.scenario.trials * len(experiment.scenario.ccas)
+        require_space(experiment, trials, site.backend, options)
     folder = stored or run_folder.create(experiment, site)
     locks.enter_context(run_folder.locked(folder))
     missing = missing_trials(experiment, folder, site.backend, options)
     jobs = [job for job in missing if wanted(job)]
     if stored and jobs:
-        require_space(experiment, len(jobs), options)
+        require_space(experiment, len(jobs), site.backend, options)
     if not missing and not Run(folder).complete:
         run_folder.close(folder, wall_s=0.0, complete=True)
     return OpenRun(experiment, folder, jobs, left_out=len(missing) - len(jobs))

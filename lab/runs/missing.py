@@ -62,12 +62,13 @@ def _require_memory(experiment: Experiment, link: Link, backend: Backend, option
         raise field_error(experiment.profile.file, "memory_mb", needed_mb, rule)
 
 
-def require_space(experiment: Experiment, trials: int, options: RunOptions) -> None:
+def require_space(experiment: Experiment, trials: int, backend: Backend, options: RunOptions) -> None:
     """Refuse to start trials whose results the disk cannot hold."""
-    duration_s = experiment.scenario.duration_s
-    packets = sizes.packets(draw(experiment, 1).link, duration_s, 1500)
+    scenario = experiment.scenario
+    packets = sizes.packets(draw(experiment, 1).link, scenario.duration_s, 1500)
+    most = max(one_boot.most_trials(Job(experiment, cca, 1, paths.results(), backend)) for cca in scenario.ccas)
     stored = (STORED if options.keep_capture else STORED_TABLES) * trials
-    needed = packets * BYTES_PER_PACKET * (one_boot.at_once(trials, options.workers, duration_s) + stored)
+    needed = packets * BYTES_PER_PACKET * (one_boot.at_once(trials, options.workers, most) + stored)
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     if free < needed:

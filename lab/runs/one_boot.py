@@ -30,17 +30,13 @@ def divided(jobs: list[Job], workers: int) -> list[list[Job]]:
     return boots(jobs, _each(len(jobs), workers))
 
 
-def at_once(trials: int, workers: int, duration_s: int) -> int:
-    """Return of how many trials raw records may lie on the disk at a time."""
-    return min(trials, workers * min(_each(trials, workers), _within(duration_s)))
+def at_once(trials: int, workers: int, most: int) -> int:
+    """Return of how many trials raw records may lie on the disk at a time; most: so many may share a boot."""
+    return min(trials, workers * min(_each(trials, workers), most))
 
 
 def _each(trials: int, workers: int) -> int:
     return max(1, min(MOST_PLANS, trials // (BOOTS_PER_WORKER * workers)))
-
-
-def _within(duration_s: int) -> int:
-    return max(1, MOST_VIRTUAL_S // duration_s)
 
 
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:
@@ -99,4 +95,4 @@ def most_trials(job: Job) -> int:
     if not (shared and isinstance(job.backend, Virtual) and all(map(changes_only_its_node, lines))):
         return 1
     clock_s = min(way.queue.clock_s for way in (experiment.profile.down, experiment.profile.up))
-    return min(_within(experiment.scenario.duration_s), most_plans(clock_s))
+    return max(1, min(MOST_VIRTUAL_S // experiment.scenario.duration_s, most_plans(clock_s)))

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 Senders = Mapping[str, Cca]
 # Senders whose trials depend on what came before them in their boot. TCP-LP's one-way delay is the other end's time
-# stamp less its own, which counts from the boot, and it drops by the value, not by its changes alone (tcp_lp.c).
-# The module of Careful Resume shows what the flow before observed as a parameter, and trial.json has all parameters.
-OWN_BOOT = ("lp", "careful_resume")
+# stamp less its own, which counts from the boot, and it drops by the value, not by its changes alone (tcp_lp.c). The
+# first throughput of H-TCP is over the time since the boot (tcp_htcp.c: lasttime is 0). The module of Careful Resume
+# shows what the flow before observed as a parameter, and trial.json has all parameters.
+OWN_BOOT = ("lp", "htcp", "careful_resume")
 
 
 class Way:

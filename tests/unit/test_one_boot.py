@@ -108,10 +108,10 @@ def test_a_short_run_keeps_every_worker_at_work_and_long_downloads_share_a_boot_
 
 
 def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
-    assert at_once(trials=5, workers=8, duration_s=3) == 5
-    assert at_once(trials=15, workers=2, duration_s=3) == 2
-    assert at_once(trials=1000, workers=2, duration_s=3) == 2 * MOST_PLANS
-    assert at_once(trials=1000, workers=2, duration_s=45) == 2 * 4
+    assert at_once(trials=5, workers=8, most=MOST_PLANS) == 5
+    assert at_once(trials=15, workers=2, most=MOST_PLANS) == 2
+    assert at_once(trials=1000, workers=2, most=MOST_PLANS) == 2 * MOST_PLANS
+    assert at_once(trials=1000, workers=2, most=4) == 2 * 4
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,7 @@ def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
         ("ccas", {"transport": "quic", "stack": "quinn"}),
         ("ccas", {"kernel": "d1ce"}),
         ("ccas", {"algorithm": "lp"}),
+        ("ccas", {"algorithm": "htcp"}),
         ("rivals", {"algorithm": "careful_resume"}),
         ("rivals", {"module": "mine", "module_digest": "d1ce"}),
     ],

@@ -112,17 +112,17 @@ def free(monkeypatch: pytest.MonkeyPatch, free_bytes: float) -> None:
     ],
 )
 def test_the_disk_must_hold_running_trials_and_the_share_that_stays(
-    results: Path, monkeypatch: pytest.MonkeyPatch, options: RunOptions, packets: float
+    results: Path, site: Site, monkeypatch: pytest.MonkeyPatch, options: RunOptions, packets: float
 ) -> None:
     """20 Mb/s of 1,500 bytes for one second, half as much again, 200 bytes per packet."""
     needed = 1.5 * 20e6 / 8 / 1500 * 200 * packets
     free(monkeypatch, needed)
-    missing.require_space(small(), 3, options)
+    missing.require_space(small(), 3, site.backend, options)
     free(monkeypatch, needed - 1)
     with pytest.raises(UserError, match=rf"^{results.parent}: free_bytes=.*: must be {round(needed)} for 3 trials$"):
-        missing.require_space(small(), 3, options)
+        missing.require_space(small(), 3, site.backend, options)
     free(monkeypatch, 0)
-    assert error_of(missing.require_space, small(), 1, options).endswith(" for 1 trial")
+    assert error_of(missing.require_space, small(), 1, site.backend, options).endswith(" for 1 trial")
 
 
 def test_a_link_that_needs_more_memory_than_the_machine_has_is_refused_where_the_kernel_is_virtual(
