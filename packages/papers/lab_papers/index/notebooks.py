@@ -121,7 +121,8 @@ def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
     """Execute a notebook in its place; returns why it failed, in a line, or null."""
     with scratch_folder() as sockets:
         own = {"TMPDIR": str(sockets), "IPYTHONDIR": str(sockets)}  # a killed one leaves nothing elsewhere
-        own |= {"PYTHONPATH": f"{REPO}:{PACKAGE}", "PYTHONWARNINGS": "ignore"}
+        # ipykernel takes the first place of the path away where that is the current folder, which is the checkout.
+        own |= {"PYTHONPATH": f"{PACKAGE}:{REPO}", "PYTHONWARNINGS": "ignore"}
         words = ["-m", "lab_papers.index.execute", str(notebook), str(sockets), json.dumps(given)]
         done = run_tool(sys.executable, *words, environment=os.environ | own, limit_s=LONGEST_S)
     if done.returncode < 0:

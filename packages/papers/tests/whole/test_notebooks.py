@@ -85,6 +85,15 @@ print(json.load(open(ipykernel.get_connection_file()))["transport"])
         assert jupytext.read(done).cells[-1].outputs[0].text == "ipc\n"
 
 
+def test_a_notebook_finds_the_lab_where_python_takes_no_module_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a worker: ipykernel removes the path's first place where it is the current folder, and that is the lab."""
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    (tmp_path / "01-more.py").write_text(ADDED)
+    assert [each.fault for each in execute_all(tmp_path / "results", None, tmp_path)] == [None]
+
+
 def test_each_figure_of_one_link_is_drawn_from_the_sample_with_no_run_at_all(executed: list[Executed]) -> None:
     drawn = {item.name for each in executed for item in each.artefacts if item.kind == "figure"}
     assert drawn >= DRAWN_OF_ONE_RUN
