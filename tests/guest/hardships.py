@@ -45,6 +45,11 @@ def tc(link: Link, part: str, words: str) -> None:
     run("tc", "-n", shape["node"], "qdisc", "change", "dev", shape["dev"], "root", "handle", "1:", *words.split())
 
 
+def lossy(link: Link, loss: str) -> None:
+    """Let the way down lose, or mark, a share of the packets."""
+    tc(link, "delay-down", f"netem limit 1000000 delay 50ms rate 10gbit loss {loss}")
+
+
 def opened(link: Link, algorithm: str, size_bytes: int = SIZE_BYTES, **receiver: Any) -> Flow:
     server, client = link["ends"]
     with listening(server, algorithm) as sock:
@@ -55,9 +60,9 @@ def timeout(link: Link, algorithm: str) -> Flow:
     """The path goes dark for three seconds in mid-flow."""
     flow = opened(link, algorithm)
     pump([flow], 0.25)  # before the fastest start has sent all
-    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
+    lossy(link, "100%")
     pump([flow], 3)
-    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+    lossy(link, "0%")
     finish([flow], PATIENCE_S)
     return flow
 
@@ -91,10 +96,10 @@ def tiny_mss(link: Link, algorithm: str) -> Flow:
 def marks(link: Link, algorithm: str) -> Flow:
     """Both ends speak ECN, and the path marks where it would lose."""
     flow = opened(link, algorithm)
-    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 3% ecn seed 1")
+    lossy(link, "3% ecn seed 1")
     pump([flow], PATIENCE_S)
     # Handshake and farewell hold no data, and so no mark: there the path would lose them.
-    tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+    lossy(link, "0%")
     finish([flow], PATIENCE_S)
     return flow
 
@@ -119,11 +124,11 @@ def lost_syn(link: Link, algorithm: str) -> Flow:
     sender = receiving(server)
     set_algorithm(sender, algorithm)
     with listening(client, algorithm) as sock:
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
+        lossy(link, "100%")
         sender.setblocking(False)
         sender.connect_ex((link["addresses"][client], PORT))
         time.sleep(2)  # the first timeout comes after one
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")
+        lossy(link, "0%")
         flow = Flow(sender, sock.accept()[0], SIZE_BYTES)
     finish([flow], PATIENCE_S)
     return flow
