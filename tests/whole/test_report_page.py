@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The whole report of a stored run: its files, a page that opens from disk for everybody, and a user's figures."""
 
+import gc
 import json
 import re
 from collections.abc import Callable
@@ -13,8 +14,13 @@ from lab_papers.index.write import write_index
 
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
+from lab.judge.registry import TRUTH
+from lab.judge.stored import Stored
 from lab.report.answer import answer_of
+from lab.report.browser.pack import packed
 from lab.report.write import write_report
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
 from tests.stored_run import SENDERS, change, rewrite, sign, store_run, with_extent
 
 VOID = {"meta", "link", "br", "img"}
@@ -149,6 +155,14 @@ def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_
     write_report(run)
     assert answer_of(run).headline == ("No valid trial left slow start: this run has no answer.",)
     assert "No valid trial: nothing to show." in (run / "report.html").read_text()
+
+
+def test_packing_trials_for_the_page_holds_the_tables_of_one_at_a_time(tmp_path: Path) -> None:
+    run = Run(store_run(tmp_path, trials=1))
+    packing = packed(run.trials, Stored.of(run).judged.outcomes, "one", TRUTH)
+    held = [sum("acks" in vars(each) for each in gc.get_objects() if type(each) is Trial) for _ in packing]
+    assert len(held) == len(SENDERS)
+    assert max(held) <= 1
 
 
 def test_the_page_loads_nothing_from_anywhere(page: str, elements: Elements) -> None:

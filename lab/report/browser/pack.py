@@ -89,12 +89,13 @@ def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: st
     """
     judged = dict(iter(outcomes.group_by(["cca", "trial"])))
     found = [(trial, judged.get((trial.cca, trial.number))) for trial in trials]
-    shown = [(copy(trial), cast("list[Outcome]", rows.to_dicts())) for trial, rows in found if rows is not None]
+    shown = [(trial, cast("list[Outcome]", rows.to_dicts())) for trial, rows in found if rows is not None]
     return each_in_processes(partial(_entry, group=group, rule=rule), shown, FEW)
 
 
 def _entry(shown: tuple[Trial, list[Outcome]], group: str, rule: str) -> BrowsedTrial:
-    trial, rows = shown
+    given, rows = shown
+    trial = copy(given)  # with the tables that it reads: of one trial at a time
     by_rule = {row["heuristic"]: row for row in rows}
     ruled, true, lasting = (by_rule[name] for name in (rule, TRUTH, LASTING))
     found_s = (ruled["capacity_s"], true["capacity_s"], lasting["capacity_s"], true["exit_s"], true["loss_s"])
@@ -120,7 +121,7 @@ def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
     """Return what was packed before, where the trial's files, the moments and the code are the same; else pack."""
     about = json.dumps([_source_digest(), moments, sorted(map(sorted, trial.digests.values()))])
     if (data := seal.kept(trial.path / KEPT, MOST_KEPT_BYTES, about)) is None:
-        data = gzip.compress(json.dumps(series(trial, last_s), separators=(",", ":")).encode(), mtime=0)
+        data = gzip.compress(json.dumps(series(trial, last_s), separators=(",", ":")).encode(), 6, mtime=0)
         seal.keep(trial.path / KEPT, data, about)
     return data
 

@@ -70,7 +70,7 @@ def series(trial: Trial, last_moment_s: float | None) -> Series:
     edges_s = _edges_s(trial.end_s, last_moment_s)
     drawn = {quantity.name: _ranges(_values(trial, quantity), edges_s, quantity.step) for quantity in QUANTITIES}
     return {
-        "edges": [round(edge * 1e3, 2) for edge in edges_s],
+        "edges": (edges_s * 1e3).round(2).tolist(),
         "series": drawn,
         "drops": _thin(_drops_ms(trial.qdisc)),
         "resent": _thin(_known_ms(trial.retransmits.filter(pl.col("flow") == FLOW)["t_s"])),
@@ -88,10 +88,10 @@ def _edges_s(end_s: float, last_moment_s: float | None) -> Floats:
 def _values(trial: Trial, quantity: Quantity) -> pl.DataFrame:
     """Time and value where both exist."""
     table: pl.DataFrame = getattr(trial, quantity.table)
-    if "flow" in table.columns:
-        table = table.filter(pl.col("flow") == FLOW)
+    of_flow = pl.col("flow") == FLOW if "flow" in table.columns else pl.lit(True)
     value = pl.col(quantity.column) * quantity.factor / quantity.step
-    return table.select("t_s", value=value).drop_nulls().filter(pl.col("value").is_finite() & (pl.col("t_s") >= 0))
+    known = pl.col("value").is_finite() & (pl.col("t_s") >= 0)
+    return table.lazy().filter(of_flow).select("t_s", value=value).filter(known).collect()
 
 
 def _ranges(values: pl.DataFrame, edges_s: Floats, step: float) -> Ranges:

@@ -2,7 +2,8 @@
 """Replay SEARCH over a recorded ACK stream, by the core that the kernel module runs."""
 
 import ctypes
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from functools import cache
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -109,7 +110,7 @@ def _load(library: Path) -> ctypes.CDLL:
 
 def _words(params: SearchParams) -> npt.NDArray[np.uint32]:
     """Return struct search_params."""
-    return np.array(astuple(params), dtype=np.uint32)
+    return np.fromiter(vars(params).values(), dtype=np.uint32)
 
 
 def built_versions(library: Path) -> list[str]:
@@ -117,6 +118,7 @@ def built_versions(library: Path) -> list[str]:
     return [name.decode() for name in takewhile(bool, map(_load(library).search_version_name, count()))]
 
 
+@cache
 def version(library: Path, name: str) -> Version:
     """Return a version by its congestion control's name, with the parameters of its C file."""
     words, compact = _words(PRINTED), np.zeros(1, dtype=bool)

@@ -59,7 +59,7 @@ def test_a_scenario_that_has_not_run_is_pending_and_its_claims_are_open() -> Non
 
 
 def test_a_replay_over_a_download_without_hystart_leaves_before_its_loss(stored: Stored, search_library: Path) -> None:
-    found = downloads(stored)
+    found = [*downloads(stored)]
     assert [one.trial for one in found] == [1, 2, 3]
     for one in found:
         left = exit_of(search_library, one, version(search_library, "search2"))

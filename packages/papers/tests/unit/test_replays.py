@@ -57,14 +57,14 @@ def test_trials_without_any_class_have_shares_by_both_truths_without_a_value(
     library: Path, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run of a few seconds alone among the results."""
-    monkeypatch.setattr(sensitivity, "class_of", lambda *_: None)
+    monkeypatch.setattr(sensitivity, "judged", lambda *_: (None, None))
     replayed = [row for row in shares(stored, sensitivity.versions(stored, library)) if row["replayed"]]
     assert {row["cca"] for row in replayed} >= set(search_versions())
     assert {(row["truth_judged"], row["truth_early_pct"], row["depends"]) for row in replayed} == {(0, None, 0)}
 
 
 def test_a_replay_has_counts_where_it_compared_and_leaves_once(library: Path, stored: Stored) -> None:
-    one = downloads(stored)[0]
+    one = next(downloads(stored))
     every = replay(library, one.t_us, one.rtt_us, one.delivered_bytes, stop_at_exit=False)
     compared = every.filter(pl.col("norm_pct").is_not_null())
     assert 0 < compared.height < every.height
@@ -92,7 +92,7 @@ def test_the_maps_have_every_point_by_both_judges_and_the_published_one_is_the_v
 
 def test_without_a_download_to_replay_over_there_is_no_map(library: Path, tmp_path: Path) -> None:
     none = Stored.of(Run(store_run(tmp_path, 1, senders=("bbr",))))
-    assert downloads(none) == []
+    assert not [*downloads(none)]
     assert sensitivity.maps(none, library).is_empty()
 
 

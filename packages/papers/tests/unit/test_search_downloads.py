@@ -20,7 +20,7 @@ from lab.base.stats import wilson_pct
 from lab.judge.ack_stream import ack_stream
 from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
-from lab.judge.registry import rule_of
+from lab.judge.registry import rule_of, rules
 from lab.judge.slow_start import SlowStartExit
 from lab.judge.stored import Stored
 from lab.tables.records import ClaimRecord
@@ -48,13 +48,15 @@ def one(
     rule: str = "latency_offset",
 ) -> Download:
     times = {"heuristic": heuristic_s, "truth": truth_s}
-    return Download(7, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, None, loss_s, 0.5, times, rates, 1448, rule)
+    return Download(
+        7, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, None, loss_s, 0.5, times, rates, 1448, rules()[rule].rate_mbps
+    )
 
 
 def test_they_are_those_of_the_sender_that_only_a_loss_ends(run: Stored) -> None:
-    found = downloads(run)
+    found = [*downloads(run)]
     assert [each.trial for each in found] == [1, 2]
-    assert {each.rule for each in found} == {rule_of(run.run.scenario)}
+    assert {each.rate_mbps for each in found} == {rules()[rule_of(run.run.scenario)].rate_mbps}
 
 
 def test_a_download_ends_with_its_own_slow_start_and_has_what_was_sent_and_the_window_at_each_ack(run: Stored) -> None:

@@ -5,7 +5,7 @@ Until it leaves, a SEARCH sender does what a sender without HyStart does, so tha
 a loss comes first: then slow start ended as it did in the download.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,6 @@ from lab.judge.registry import LASTING, TRUTH, rule_of, rules
 from lab.judge.rules import lasting
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
-from lab.schema.heuristics import DEFAULT_RULE
 from lab.tables.downloads import FLOW
 from lab.tables.link_capacity import LinkCapacity
 from lab.tables.stored_trial import Trial
@@ -34,6 +33,7 @@ BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow st
 JUDGES = ("heuristic", TRUTH)
 ALL_JUDGES = (*JUDGES, LASTING)
 Floats = npt.NDArray[np.float64]
+Rate = Callable[[pl.DataFrame, float | None], float | None]
 
 
 @dataclass(frozen=True)
@@ -52,28 +52,26 @@ class Download:
     capacity_s: dict[str, float | None]  # by judge
     rates: pl.DataFrame | None  # throughput, where the scenario's rule compares rates
     mss_bytes: int
-    rule: str = DEFAULT_RULE  # of the scenario
+    rate_mbps: Rate | None = None  # of the scenario's rule
     queue: tuple[pl.DataFrame, LinkCapacity] | None = (
         None  # its samples, and the link: what the stricter truth looks at
     )
 
 
-def downloads(stored: Stored) -> list[Download]:
-    """Read the valid downloads of a scenario that had no HyStart."""
+def downloads(stored: Stored) -> Iterator[Download]:
+    """Read the valid downloads of a scenario that had no HyStart, one after the other."""
     rule = rule_of(stored.run.scenario)
     outcomes = distinct(stored.judged.outcomes).filter(cca=BASE)
     rows = cast("list[Outcome]", outcomes.to_dicts())
     known = {(row["trial"], row["heuristic"]): row for row in rows}
-    return [
-        download(copy(trial), rule, known[trial.number, rule], known[trial.number, TRUTH])
-        for trial in stored.run.trials
-        if trial.cca == BASE and (trial.number, rule) in known
-    ]
+    for trial in stored.run.trials:
+        if trial.cca == BASE and (trial.number, rule) in known:
+            yield download(copy(trial), rule, known[trial.number, rule], known[trial.number, TRUTH])
 
 
 def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Download:
     """One download, with a trial's outcomes by a rule and in truth."""
-    acks, own = trial.acks, first_exit(trial.exits, FLOW)
+    acks, own, rate_mbps = trial.acks, first_exit(trial.exits, FLOW), rules()[rule].rate_mbps
     until_us = own.t_s * 1e6 if own else float("inf")
     stream = ack_stream(acks, FLOW).filter(pl.col("t_us") <= until_us)
     sent = acks.filter(pl.col("flow") == FLOW).select(
@@ -91,9 +89,9 @@ def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Downl
         min((t_s for t_s in (by_rule["loss_s"], by_rule["mark_s"]) if t_s is not None), default=None),
         by_rule["data_s"],
         {"heuristic": by_rule["capacity_s"], "truth": truth["capacity_s"]},
-        throughput(trial.packets, FLOW) if rules()[rule].rate_mbps else None,
+        throughput(trial.packets, FLOW) if rate_mbps else None,
         int(trial.meta["mss_bytes"]),
-        rule,
+        rate_mbps,
         (trial.qdisc, trial.link),
     )
 
@@ -119,19 +117,22 @@ def exit_of(library: Path, download: Download, version: Version) -> SlowStartExi
 
 def class_of(download: Download, left: SlowStartExit | None, judge: str) -> str | None:
     """Class of an exit; none where the judge never found a capacity."""
-    capacity_s = capacity_of(download, left, judge)
-    if judge == "heuristic" and download.rates is not None:
-        rate_mbps = rules()[download.rule].rate_mbps
-        assert rate_mbps is not None
-        median_mbps = rate_mbps(download.rates, left.t_s if left else None)
+    return judged(download, left, judge)[1]
+
+
+def judged(download: Download, left: SlowStartExit | None, judge: str) -> tuple[float | None, str | None]:
+    """Return the capacity by a judge, and the class of an exit; none where it never found a capacity."""
+    capacity_s = _capacity_of(download, left, judge)
+    if judge == "heuristic" and download.rates is not None and download.rate_mbps is not None:
+        median_mbps = download.rate_mbps(download.rates, left.t_s if left else None)
         bitrate = left.bitrate_mbps(download.mss_bytes) if left else None
         found = by_bitrate(left, bitrate, median_mbps, download.loss_s)
     else:
         found = None if capacity_s is None else by_time(left, capacity_s, download.loss_s)
-    return None if found is None else str(found)
+    return capacity_s, None if found is None else str(found)
 
 
-def capacity_of(download: Download, left: SlowStartExit | None, judge: str) -> float | None:
+def _capacity_of(download: Download, left: SlowStartExit | None, judge: str) -> float | None:
     """Return the capacity by a judge; by the stricter truth it depends on what was in flight at the exit."""
     if judge != LASTING:
         return download.capacity_s[judge]

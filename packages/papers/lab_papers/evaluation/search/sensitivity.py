@@ -25,10 +25,10 @@ from lab_papers.evaluation.search.replay import (
     JUDGES,
     Download,
     bins_error_points,
-    capacity_of,
     class_of,
     downloads,
     exit_of,
+    judged,
     varied,
 )
 from lab_papers.search_replay import SearchParams, Version, version
@@ -54,7 +54,7 @@ def points(published: SearchParams) -> Iterator[tuple[str, SearchParams, bool]]:
 
 def maps(stored: Stored, library: Path) -> pl.DataFrame:
     """Return one row per point and judge; no rows without a download to replay over."""
-    found = downloads(stored)
+    found = [*downloads(stored)]
     rows = []
     for name, params, compares in points(version(library, PUBLISHED).params) if found else ():
         exits = [exit_of(library, one, Version(params)) if compares else one.own for one in found]
@@ -88,6 +88,7 @@ def versions(stored: Stored, library: Path) -> pl.DataFrame:
 def _version(
     scenario: str, name: str, one: Download, left: SlowStartExit | None, judge: str, error: float | None
 ) -> Row:
+    capacity_s, exit_class = judged(one, left, judge)
     return {
         "scenario": scenario,
         "version": name,
@@ -95,10 +96,10 @@ def _version(
         "judge": judge,
         "exit_s": left.t_s if left else None,
         "cause": left.cause if left else None,
-        "capacity_s": capacity_of(one, left, judge),
+        "capacity_s": capacity_s,
         "loss_s": one.loss_s,
         "data_s": one.data_s,
-        "exit_class": class_of(one, left, judge),
+        "exit_class": exit_class,
         "bins_error_points": error,
     }
 
