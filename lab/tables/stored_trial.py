@@ -4,7 +4,6 @@
 Each file is checked against its stored digest whenever it is read.
 """
 
-import io
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -26,12 +25,10 @@ from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
 from lab.tables.values_digest import digest
-from lab.traces.parquet import require_small
+from lab.traces.parquet import UNREADABLE, read_small
 
 FORMAT = 2
 RANDOM = ("tsval", "tsecr")  # a connection's time stamps begin at a random number, whatever it sends
-# A panic of polars is no Exception.
-UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError, MemoryError)
 LINK = (("down.rate_mbps", "down.opportunity_bytes"), ("down.delay_ms",), ("up.delay_ms",))  # quantities it must have
 NUMBER = re.compile("[0-9]{1,5}")
 TABLES = tuple(TRIAL_TABLES)
@@ -177,9 +174,7 @@ class Trial:
         file, described = self.path / f"{name}.parquet", TRIAL_TABLES[name].columns
         content = self._read(file.name)
         try:
-            columns = [each for each in pl.read_parquet_schema(io.BytesIO(content)) if each in described]
-            require_small(io.BytesIO(content), file, columns)
-            table = pl.read_parquet(io.BytesIO(content), columns=columns)
+            table = read_small(content, file, described)
         except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
         for wrong in self._wrong(name, table):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a broken Parquet file does to polars, turned into one line."""
+"""Parquet files of strangers: what a broken one does to its reader, turned into one line, and what is too large."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import polars as pl
-from pyarrow import parquet
+from pyarrow import ArrowException, BufferReader
+from pyarrow.parquet import FileMetaData, ParquetFile
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import GIGABYTE
@@ -16,31 +16,33 @@ MAGIC = b"PAR1"
 # Of a table in memory. A small file can announce billions of rows, thousands of columns, or texts of gigabytes.
 MOST_ROWS, MOST_BYTES = 50_000_000, 8 * GIGABYTE
 VALUE_BYTES = 8
+# A panic of polars is no Exception.
+UNREADABLE = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    ArrowException,
+    OSError,
+    ValueError,
+    OverflowError,
+    MemoryError,
+)
 
 
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
-    """Refuse the file by name where polars cannot read it; it panics, which is no Exception, over some broken ones."""
+    """Refuse the file by name where it cannot be read."""
     try:
         yield
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-        ValueError,
-        OverflowError,
-        MemoryError,
-    ) as error:
+    except UNREADABLE as error:
         words = getattr(error, "strerror", None) or (str(error).splitlines() or ["unreadable"])[0]
         raise UserError(f"{path}: {words[:80]}: must be a whole Parquet file") from None
 
 
-def announced(source: Path | IO[bytes], columns: Collection[str] | None = None) -> tuple[int, int]:
+def announced(about: FileMetaData, columns: Collection[str] | None = None) -> tuple[int, int]:
     """Return the rows of a table and the bytes that columns of it (default: all) take in memory; no row is read.
 
     Each part of the file states its own, which is what is read; ValueError where their sum is not what the file states.
     """
-    about = parquet.read_metadata(source)
     parts = [about.row_group(number) for number in range(about.num_row_groups)]
     if about.num_rows != sum(abs(part.num_rows) for part in parts):
         raise ValueError("rows: each part states others than the whole")
@@ -52,9 +54,20 @@ def announced(source: Path | IO[bytes], columns: Collection[str] | None = None) 
     )
 
 
-def require_small(source: Path | IO[bytes], path: Path, columns: Collection[str] | None = None) -> None:
+def require_small(about: FileMetaData, path: Path, columns: Collection[str] | None = None) -> None:
     """Refuse a table of which columns (default: all) do not fit in memory; the errors are those of its reader."""
-    rows, size_bytes = announced(source, columns)
+    rows, size_bytes = announced(about, columns)
     for name, found, most in (("rows", rows, MOST_ROWS), ("bytes", size_bytes, MOST_BYTES)):
         if found > most:
             raise field_error(path, name, found, f"at most {most}")
+
+
+def read_small(content: bytes, path: Path, columns: Collection[str]) -> pl.DataFrame:
+    """Return those columns of a small table that are there; the errors are those of its reader.
+
+    By Arrow, which decodes the numbers of our tables in half the time that polars takes.
+    """
+    file = ParquetFile(BufferReader(content))
+    names = [name for name in file.schema_arrow.names if name in columns]
+    require_small(file.metadata, path, names)
+    return pl.DataFrame(pl.from_arrow(file.read(names, use_threads=False)))

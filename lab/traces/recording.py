@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 import polars as pl
+from pyarrow.parquet import read_metadata
 
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
@@ -97,7 +98,7 @@ def read(path: Path) -> Recording:
     """Read a stored recording into memory; UserError where the file is another one."""
     found = scan(path)
     with parquet_errors(path):
-        require_small(path, path)
+        require_small(read_metadata(path), path)
         frame = found.frame.collect()
     check_columns(frame, found.kind, str(path))  # what is wrong is this file's, and not its source's
     return Recording(frame, **found.about)
@@ -109,7 +110,7 @@ def scan(path: Path) -> Scan:
     frame = pl.scan_parquet(path, glob=False)
     found = _scan(path, frame, metadata)
     with parquet_errors(path):
-        announced(path)
+        announced(read_metadata(path))
         frame.collect_schema()
     return found
 

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import polars as pl
+from pyarrow.parquet import read_metadata
 
 from lab.base.errors import field_error
 from lab.traces.importer import Head
@@ -82,7 +83,7 @@ def _names(path: Path) -> set[str]:
 
 def _table(path: Path, names: list[str]) -> Table:
     with parquet_errors(path):
-        require_small(path, path, names)
+        require_small(read_metadata(path), path, names)
         frame = pl.read_parquet(path, columns=sorted(names), glob=False)
         plain = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]
         return Table(path, frame.select(plain).cast(pl.String), 1, "row")
