@@ -26,6 +26,13 @@ class Run:
             raise UserError(f"{path}: must be a run's folder, with run.json")
         self.path = path
 
+    @classmethod
+    def checked(cls, path: Path, whole: list[Trial], faulty: dict[str, str]) -> "Run":
+        """Return a run whose trials another process has just checked: `whole` and `faulty` of its own."""
+        run = cls(path)
+        run.whole, run.faulty = whole, faulty
+        return run
+
     def __getstate__(self) -> dict[str, Path]:
         """Take nothing along to another process: what that uses it reads and checks itself."""
         return {"path": self.path}
@@ -65,7 +72,7 @@ class Run:
     @property
     def trials(self) -> list[Trial]:
         """Return every stored trial, by sender in the scenario's order and by number; without those of `faults`."""
-        return [copy(trial) for trial in self._whole]
+        return [copy(trial) for trial in self.whole]
 
     def trial(self, cca: str, number: int) -> Trial | None:
         """Return one stored trial; none where it is missing or damaged."""
@@ -74,16 +81,16 @@ class Run:
         return trial if trial.path.is_dir() and not self.fault_of(trial) else None
 
     @cached_property
-    def _whole(self) -> list[Trial]:
-        """Return `trials` with what their trial.json holds, and with no table: each copy reads its own."""
+    def whole(self) -> list[Trial]:
+        """Return `trials` themselves, with what their trial.json holds, and with no table: each copy reads its own."""
         order = self.scenario["ccas"]
-        whole = [trial for trial in self._stored if trial.path.name not in self._faulty]
+        whole = [trial for trial in self._stored if trial.path.name not in self.faulty]
         return sorted(whole, key=lambda trial: (order.index(trial.cca), trial.number))
 
     @property
     def faults(self) -> list[str]:
         """Return a line for each trial with a missing or damaged file."""
-        return [f"{fault}: {AGAIN}" for fault in self._faulty.values()]
+        return [f"{fault}: {AGAIN}" for fault in self.faulty.values()]
 
     @property
     def missing(self) -> list[str]:
@@ -98,7 +105,7 @@ class Run:
         return [Trial(folder) for folder in sorted((self.path / "trials").glob("[!.]*/"))]
 
     @cached_property
-    def _faulty(self) -> dict[str, str]:
+    def faulty(self) -> dict[str, str]:
         """Return what is wrong with each damaged trial, by the name of its folder."""
         return {trial.path.name: fault for trial in self._stored if (fault := self.fault_of(trial))}
 

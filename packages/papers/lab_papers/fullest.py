@@ -12,6 +12,7 @@ from pathlib import Path
 from lab.base.errors import UserError
 from lab.base.format import trials_text
 from lab.base.named_files import scenario_files
+from lab.base.workers import map_in_processes
 from lab.judge.stored import Stored
 from lab.runs.run_folder import LATEST
 from lab.schema.scenario import load_scenario
@@ -33,19 +34,21 @@ def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True)
 def fullest_runs(results: Path, names: Iterable[str] | None = None) -> tuple[dict[Path, Run], list[str]]:
     """Return the run that stands for each scenario by the folder `latest`, and a line for each that cannot be read."""
     wanted = None if names is None else list(names)
-    found: dict[Path, Run] = {}
-    faults: list[str] = []
-    for file in sorted(results.glob(f"*/{LATEST}/run.json")):
-        if wanted is not None and file.parent.parent.name not in wanted:
-            continue
-        try:
-            run = fullest_run(file.parent)
-            _ = run.trials  # those that are whole
-        except UserError as error:
-            faults.append(str(error))
-        else:
-            found[file.parent] = run
+    latest = [file.parent for file in sorted(results.glob(f"*/{LATEST}/run.json"))]
+    named = [folder for folder in latest if wanted is None or folder.parent.name in wanted]
+    checked = map_in_processes(_checked, named, size=lambda folder: sum(1 for _ in (folder / "trials").glob("*")))
+    found = {folder: Run.checked(*of) for folder, of in zip(named, checked, strict=True) if not isinstance(of, str)}
+    faults = [line for line in checked if isinstance(line, str)]
     return found, [*faults, *_without_latest(results, scenario_files() if wanted is None else wanted)]
+
+
+def _checked(latest: Path) -> tuple[Path, list[Trial], dict[str, str]] | str:
+    """Return the run that stands for a scenario, as Run.checked takes it, or why it cannot be read."""
+    try:
+        run = fullest_run(latest)
+        return run.path, run.whole, run.faulty
+    except UserError as error:
+        return str(error)
 
 
 def _without_latest(results: Path, names: Iterable[str]) -> Iterator[str]:

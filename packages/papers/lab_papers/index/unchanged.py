@@ -33,8 +33,9 @@ State = tuple[str, int, int]  # path, size, time of the last change
 
 def unchanged(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path | None:
     """Return the page where nothing changed since it was written; else none."""
-    results = results.resolve()
-    return results / PAGE if kept.kept(results, page_key(results, replay_library, notebooks)) else None
+    page = results.resolve() / PAGE
+    is_kept = page.exists() and kept.kept(page.parent, page_key(page.parent, replay_library, notebooks))
+    return page if is_kept else None
 
 
 def keep(results: Path, key: str) -> None:
