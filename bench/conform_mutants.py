@@ -76,7 +76,6 @@ class Mutant(Strict):
 
     @property
     def suite(self) -> str:
-        """Return the suite of its case."""
         return self.case.split("/")[0]
 
 

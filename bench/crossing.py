@@ -50,7 +50,6 @@ class Arrivals:
 
     @property
     def received(self) -> pl.DataFrame:
-        """Return the packets that came."""
         return self.packets.drop_nulls()
 
     @property

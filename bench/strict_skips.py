@@ -26,7 +26,6 @@ class Skip(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Return the test's file."""
         return self.node.split("::")[0]
 
 

@@ -41,7 +41,6 @@ class Virtual:
 
     @property
     def digest(self) -> str:
-        """Return the digest of the kernel."""
         return self.kernel.described["kernel_digest"]
 
     @property

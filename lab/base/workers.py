@@ -42,7 +42,6 @@ class Pool:
 
     @property
     def pids(self) -> list[int]:
-        """Return the process identifiers of the workers."""
         return [worker.process.pid for worker in (*self._idle, *self._taken) if worker.process.pid]
 
     def run(self, work: Work, jobs: Sequence[Any], at_once: int) -> Generator[tuple[Any, Any]]:

@@ -82,7 +82,6 @@ class Link:
 
     @property
     def buffer_bytes(self) -> int:
-        """Return the bottleneck's buffer."""
         assert self.down.buffer_bytes is not None
         return self.down.buffer_bytes
 

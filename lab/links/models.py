@@ -52,7 +52,6 @@ class Lognormal(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the mean."""
         return self.mean
 
 
@@ -75,7 +74,6 @@ class Uniform(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the middle."""
         return (self.least + self.most) / 2
 
 
@@ -91,7 +89,6 @@ class Choice(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the mean."""
         return sum(self.values) / len(self.values)
 
 
@@ -177,7 +174,6 @@ class Cycle(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the mean."""
         return self.mean
 
 
@@ -250,7 +246,6 @@ class Schedule(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the first value."""
         return self.steps[0].value
 
 

@@ -76,7 +76,6 @@ class Way(Strict):
 
     @property
     def shaped(self) -> bool:
-        """Return whether this direction has a bottleneck."""
         return any(given is not None for given in (self.rate_mbps, self.opportunities, self.on_demand))
 
     @model_validator(mode="after")

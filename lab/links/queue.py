@@ -34,7 +34,6 @@ class QueueModel(Strict):
 
     @property
     def counts_packets(self) -> bool:
-        """Return whether the kernel limits this queue in packets alone."""
         return qdisc_kind.WHOLE_FRAMES in kinds.find(self.kind).settings
 
     @property

@@ -55,7 +55,6 @@ class Series(Strict):
 
     @property
     def name(self) -> str:
-        """Return what the report calls it."""
         return self.dataset or str(self.file)
 
     @property

@@ -39,7 +39,6 @@ class Answer:
 
     @property
     def run(self) -> Run:
-        """Return the run that is answered for."""
         return self.stored.run
 
 

@@ -38,7 +38,6 @@ class OpenRun:
 
     @property
     def has_ended(self) -> bool:
-        """Return whether each missing trial has a result or a failure."""
         return self.ended == len(self.jobs)
 
     @property

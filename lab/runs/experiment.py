@@ -61,7 +61,6 @@ class Experiment:
 
     @property
     def senders(self) -> dict[str, Cca]:
-        """Return every sender by name, those of other downloads included."""
         return {**self.ccas, **self.rivals}
 
     def flows(self, cca: Cca) -> list[Flow]:

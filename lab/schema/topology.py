@@ -78,7 +78,6 @@ class Topology(Strict):
 
     @property
     def file(self) -> Path:
-        """Return where it was read."""
         return self._file
 
     @property

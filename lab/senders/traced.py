@@ -46,7 +46,6 @@ class Traced:
 
     @cached_property
     def tables(self) -> dict[str, Frame]:
-        """Return its tables."""
         return tables_of(self.raw.folder, self.raw.node, *(sender.exit_causes for sender in self.raw.senders))
 
     def checks(self, tables: Mapping[str, Frame]) -> list[Check]:

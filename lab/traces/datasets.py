@@ -64,7 +64,6 @@ class Dataset:
 
     @property
     def fetched(self) -> bool:
-        """Return whether all its files are in the cache."""
         return all(finished(file.folder) for file in self.files)
 
     @property
@@ -83,7 +82,6 @@ class Dataset:
 
     @property
     def written_options(self) -> dict[str, Option]:
-        """Return its importer's options as datasets.yml has them."""
         return {**self.origin.options, **self.own.options, **self.part.options}
 
 

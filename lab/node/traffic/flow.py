@@ -90,7 +90,6 @@ class Client:
 
     @property
     def pid(self) -> int:
-        """Return the number of its process."""
         return self._process.pid
 
     @property

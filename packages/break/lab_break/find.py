@@ -42,7 +42,6 @@ class Find:
 
     @property
     def link(self) -> Path:
-        """Return the profile's file."""
         return self.request.folder / LINK
 
     @property

@@ -154,7 +154,6 @@ class Request:
 
     @property
     def folder(self) -> Path:
-        """Return the search's folder."""
         return paths.results() / FOLDER / self.name
 
     def write(self) -> None:

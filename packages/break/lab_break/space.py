@@ -80,7 +80,6 @@ class Bounds(Strict):
 
     @property
     def ranges(self) -> dict[str, Range]:
-        """Return the parameters that are searched on a scale."""
         return {name: value for name in PARAMETERS if isinstance(value := getattr(self, name), Range)}
 
     @property

@@ -68,7 +68,6 @@ class Chosen:
 
     @property
     def names(self) -> list[str]:
-        """Return the senders' names."""
         return names(self.ccas)
 
     def comparison(self) -> Comparison:

@@ -66,7 +66,6 @@ class State:
 
     @property
     def decided(self) -> bool:
-        """Return whether no link needs more trials."""
         return not self.budget_used and not any(self.undecided.values())
 
 

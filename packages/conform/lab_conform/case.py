@@ -76,7 +76,6 @@ class Case(Strict):
 
     @property
     def name(self) -> str:
-        """Return suite and name."""
         return f"{self.suite}/{self._file.stem}"
 
     @property
@@ -91,7 +90,6 @@ class Case(Strict):
 
     @property
     def file(self) -> Path:
-        """Return where it was read."""
         return self._file
 
     @property

@@ -45,7 +45,6 @@ class Request:
 
     @property
     def names(self) -> list[str]:
-        """Return the senders that are named."""
         return [name.strip() for name in self.sender.split(",") if name.strip()]
 
     @property
@@ -59,7 +58,6 @@ class Request:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of the page."""
         return self.out or paths.results() / NAME / "page"
 
 

@@ -68,7 +68,6 @@ class Attempt:
 
     @property
     def params(self) -> dict[str, Value]:
-        """Return the parameters of the sender's module."""
         return {**self.subject.cca.params, **self.case.params}
 
     @property

@@ -61,7 +61,6 @@ class View:
 
     @property
     def mss_bytes(self) -> int:
-        """Return the payload of a full segment."""
         return int(self.trial.meta["mss_bytes"])
 
     @property

@@ -78,7 +78,6 @@ class Assignment:
 
     @property
     def has_teacher(self) -> bool:
-        """Return whether the teacher's part is there."""
         return (self.folder / TEACHER / HIDDEN).is_file()
 
     @property
@@ -92,7 +91,6 @@ class Assignment:
 
     @property
     def points(self) -> int:
-        """Return the most points."""
         return sum(row.points for row in self.content.checks)
 
     def checks(self, part: str) -> dict[str, Check]:

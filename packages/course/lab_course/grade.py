@@ -42,12 +42,10 @@ class Grade:
 
     @property
     def points(self) -> float:
-        """Return the sum of all points."""
         return round(sum(row.points for row in self.rows), 2)
 
     @property
     def of(self) -> int:
-        """Return the most points of the checks that were run."""
         return sum(row.check.points for row in self.rows)
 
     @property

@@ -53,12 +53,10 @@ class Ran:
 
     @property
     def kernel_log(self) -> str:
-        """Return what the kernel of the trial printed."""
         return read_log(self.trial.path.parents[1], self.trial.path.name)
 
     @property
     def mss_bytes(self) -> int:
-        """Return the payload of a full segment."""
         return self.trial.meta["mss_bytes"]
 
     @property

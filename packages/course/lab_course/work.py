@@ -62,7 +62,6 @@ class Work:
 
     @property
     def student(self) -> str:
-        """Return the student's ID."""
         return self.submission.student
 
     def seed(self, number: int = 0) -> int:

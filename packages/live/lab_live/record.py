@@ -37,7 +37,6 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """Return its name: idle, down, up or both."""
         return str(self.meta["name"])
 
     @property

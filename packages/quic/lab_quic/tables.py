@@ -141,7 +141,6 @@ class Ends(Datagrams):
 
     @cached_property
     def client(self) -> log.ClientLog:
-        """The client's log."""
         return log.read_client(self.folder / "client.rows")
 
     @property
@@ -249,7 +248,6 @@ class OverQuic:
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return its tables."""
         return decode(self.raw.folder, self.raw.node, self.ends)
 
     def checks(self, _tables: Mapping[str, Frame]) -> list[Check]:

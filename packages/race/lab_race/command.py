@@ -45,7 +45,6 @@ class Request:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of page and table."""
         return self.out or paths.results() / "race"
 
     @property

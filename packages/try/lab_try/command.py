@@ -63,12 +63,10 @@ class TryRequest:
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """Return the chosen links."""
         return links(names(self.link_names) if self.link_names else None, self.duration_s, self.quick)
 
     @property
     def count(self) -> int:
-        """Return the most trials of each sender on each link."""
         return (1 if self.quick else TRIALS) if self.trials is None else self.trials
 
 

@@ -57,7 +57,6 @@ class Request:
 
     @property
     def folder(self) -> Path:
-        """Return the folder to write."""
         return self.out or Path(f"{self.stem}-whatif")
 
     def check(self) -> None:

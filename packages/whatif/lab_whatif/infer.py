@@ -39,7 +39,6 @@ class Inferred:
 
     @property
     def base_s(self) -> float:
-        """Return the base RTT in seconds."""
         return self.path.base_rtt_ms / 1e3
 
     @property

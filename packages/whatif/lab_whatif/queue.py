@@ -60,7 +60,6 @@ class Buffer:
 
     @property
     def losses(self) -> int:
-        """Return how many packets were lost."""
         return int(self.lost_pkts.sum())
 
     @property

@@ -79,7 +79,6 @@ class Matrix:
 
     @property
     def shares(self) -> list[str]:
-        """Name the measures whose bars are shares of exits."""
         return [measure.name for measure in self.measures if measure.binary]
 
     @property

@@ -61,7 +61,6 @@ class Test:
 
     @property
     def every_rate(self) -> list[Numbers]:
-        """Return the rates of each direction."""
         return [self.rates_mbps, *(more.to_numpy() for name, more in self.more.items() if name in OTHER_WAY)]
 
     def frame(self, offset_s: float) -> pl.DataFrame:

@@ -38,7 +38,6 @@ class Run:
 
     @property
     def is_answered(self) -> bool:
-        """Return whether one of its probes was answered."""
         return bool(self.lines["rtt_ms"].count())
 
 

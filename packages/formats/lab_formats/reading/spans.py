@@ -27,7 +27,6 @@ class Spans:
 
     @property
     def lengths_s(self) -> Seconds:
-        """Return how long each interval is."""
         return self.ends_s - self.starts_s
 
 

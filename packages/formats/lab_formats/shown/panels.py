@@ -43,7 +43,6 @@ class Panel:
 
     @property
     def values(self) -> pl.Series:
-        """Return the known values, in order of size."""
         return self.table["value"].drop_nulls().sort()
 
     @property

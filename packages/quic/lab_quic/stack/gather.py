@@ -39,7 +39,6 @@ class Gathered:
 
     @property
     def root(self) -> Path:
-        """Return the folder of the stack's file."""
         return self.file.parent.resolve()
 
     def program(self, place: str) -> bool:

@@ -49,7 +49,6 @@ class OverStack:
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return its tables."""
         _, link = of_link(self.raw.folder, self.raw.node, self.datagrams)
         found, up_s = self._packets(), idle_up_delay_s(self.raw.node["probes"])
         log = Reported(self._events(up_s), self.full_bytes)

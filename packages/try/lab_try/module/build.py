@@ -50,7 +50,6 @@ class OwnModule:
 
     @property
     def file(self) -> Path:
-        """Return the module to load."""
         return self.folder / MODULE
 
     @property
