@@ -21,10 +21,12 @@ This page answers open questions about SEARCH. Each has an experiment: a file in
   rejects at 5 % that they are alike, after Holm's correction over all pairs of the question (of a workload: of the
   scenario). *Not separated* is no proof that they are alike.
 * Intervals are 95 %, by paired bootstraps. RTTs are base RTTs of the link.
-* A cell has early / at the chokepoint / late exits, and how much later the form left than the base. A cell of short
-  flows has early exits, those with the application as the limit, and what a page, chunk or call costs. A cell of
-  windows has their size and how much further from the true BDP they are than the base. A star: separated; *none*: no
-  form left before a loss or a mark.
+* A table of forms counts the pairs in which only one of two forms leaves at the chokepoint (or early), and names the
+  place where exits move most, with the mean of its pairs.
+* A cell of a table of places has early / at the chokepoint / late exits, and how much later the form left than the
+  base. A cell of short flows has early exits, those with the application as the limit, and what a page, chunk or call
+  costs. A cell of windows has their size and how much further from the true BDP they are than the base. A star:
+  separated; *none*: no form left before a loss or a mark.
 * Questions, links and forms were fixed before the runs. Points of questions 1, 2, 7 and 8 were cut for time when the
   results of six trials of one point of question 8 and of one scenario of question 1 were known.
 
@@ -53,10 +55,9 @@ def _part(name: str, answer: Row | None) -> Iterator[str]:
     yield f"## {answer['question']}\n"
     yield f"Raised by: {answer['asked']}. {WAYS[answer['way']]}, {_pairs(answer)} at a place: {_forms(answer)}."
     yield f"Measured at commit `{answer['commit']}`.\n"
+    yield from (f"* Not run: {reason}.\n" for reason in answer["not_run"])
     if answer["way"] not in ("workload", "window"):
-        yield from (f"* {sentence}" for sentence in _exits(answer))
-    yield from (f"* Not run: {reason}." for reason in answer["not_run"])
-    yield ""
+        yield from (*_exits(answer), "")
     yield from _table(answer)
 
 
@@ -65,7 +66,8 @@ def _forms(answer: Row) -> str:
     for name, form in answer["forms"].items():
         given = ", ".join(f"{key} {value}" for key, value in form["params"].items())
         given += ", second RTT sample" * form["second_rtt"] + ", current RTT" * form["current_rtt"]
-        described.append(f"`{name}`" + (f" ({form['sender']}{', ' * bool(given)}{given.removeprefix(', ')})"))
+        sender = form["sender"] + ", " * bool(given) + given.removeprefix(", ")
+        described.append(f"`{name}`" + (f" ({sender})" if sender != name else ""))
     return ", ".join(described)
 
 
@@ -75,37 +77,26 @@ def _pairs(answer: Row) -> str:
 
 
 def _exits(answer: Row) -> Iterator[str]:
-    """Tell of each form over all places: who leaves right where the other does not, where they separate."""
+    """Lay out each form over all places: who leaves right where the base does not, and where the two separate."""
     base, measure = answer["base"], answer["measure"]
     shown = {"chokepoint": "at the chokepoint", "early": "early"}[measure]
+    yield f"| form | pairs | {shown}: only it | only `{base}` | separated on | exits move most on |"
+    yield "|---|---|---|---|---|---|"
     for form in answer["forms"]:
         own = [row for row in answer["rows"] if row["form"] == form]
         if form == base:
             continue
-        pairs, only, other = (sum(row[name] for row in own) for name in ("pairs", "only_form", "only_base"))
-        moved = [row for row in own if row["later_rtts"]]
-        yield (
-            f"`{form}` against `{base}`, {pairs} pairs at {len(own)} places: {shown} only with the first in {only}, "
-            f"only with the second in {other}; {_separations(own)}. {_moves(moved, len(own))}"
-        )
+        counts = " | ".join(str(sum(row[name] for row in own)) for name in ("pairs", "only_form", "only_base"))
+        apart = "; ".join(row["place"] for row in own if row["separated"])
+        yield f"| `{form}` | {counts} | {apart or 'nowhere'} | {_moves(own)} |"
 
 
-def _separations(rows: Sequence[Row]) -> str:
-    apart = [f"{row['place']} ({row['pairs']} pairs)" for row in rows if row["separated"]]
-    if not apart:
-        return "not separated anywhere"
-    return f"separated on {', '.join(apart)}" + ("; not separated elsewhere" if len(apart) < len(rows) else "")
-
-
-def _moves(moved: Sequence[Row], places: int) -> str:
-    if not moved:
-        return "Every exit comes at the same time."
-    most = max(moved, key=lambda row: abs(row["later_rtts"]))
+def _moves(rows: Sequence[Row]) -> str:
+    most = max(rows, key=lambda row: abs(row["later_rtts"] or 0))
+    if not most["later_rtts"]:
+        return "none"
     size = f"{abs(most['later_rtts']):.2f} RTTs {'later' if most['later_rtts'] > 0 else 'earlier'}"
-    return (
-        f"Exits move at {len(moved)} of {places} places, most on {most['place']}: {size} in the mean "
-        f"{_interval(most['later_lo'], most['later_hi'], 2)} of {most['pairs']} pairs."
-    )
+    return f"{most['place']}: {size} {_interval(most['later_lo'], most['later_hi'], 2)}"
 
 
 def _interval(low: float | None, high: float | None, digits: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of answers: sentences state pairs and intervals, and say where forms have not separated."""
+"""The page of answers: its tables state pairs and intervals, and where forms have separated."""
 
 import importlib
 import json
@@ -48,23 +48,22 @@ def sentences(monkeypatch: pytest.MonkeyPatch, folder: Path, way: str, *rows: di
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "row"),
     [
-        ({"separated": False}, "not separated anywhere. Every exit comes at the same time."),
+        ({"separated": False}, "| `mine` | 12 | 0 | 0 | nowhere | none |"),
         (
             {"separated": True, "only_form": 9, "later_rtts": -1.5, "later_lo": -2.0, "later_hi": -1.0},
-            "only with the first in 9, only with the second in 0; separated on geo (12 pairs). Exits move at 1 of 1 "
-            "places, most on geo: 1.50 RTTs earlier in the mean [-2.00, -1.00] of 12 pairs.",
+            "| `mine` | 12 | 9 | 0 | geo | geo: 1.50 RTTs earlier [-2.00, -1.00] |",
         ),
     ],
 )
 def test_exits_are_stated_with_their_pairs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], sentence: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], row: str
 ) -> None:
-    mine, not_run, *_ = sentences(monkeypatch, tmp_path, "replayed", {**EXIT, "form": "mine"} | change)
-    assert mine.startswith("* `mine` against `base`, 12 pairs at 1 places: at the chokepoint ")
-    assert mine.endswith(sentence)
+    not_run, head, mine, *_ = sentences(monkeypatch, tmp_path, "replayed", {**EXIT, "form": "mine"} | change)
     assert not_run == "* Not run: time."
+    assert head == "| form | pairs | at the chokepoint: only it | only `base` | separated on | exits move most on |"
+    assert mine == row
 
 
 def test_costs_and_windows_stand_with_their_intervals(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
