@@ -99,7 +99,7 @@ def joined(parts: Iterable[Outcomes]) -> Outcomes:
 
 
 def table(by_user: dict[str, Outcomes]) -> str:
-    """Return a row per attack; each cell states what was shown, with the number of tests."""
+    """Return a row per attack; a cell counts the tests in which it was refused or ended, or the ones that succeed."""
     columns = [(mode, user) for mode in MODES for user in (ROOT, USER)]
     names = [*(f"{mode}, {user}" for mode, user in columns), *(f"{mode}, {VM}" for mode in MODES)]
     columns += [(mode, VM) for mode in MODES]
@@ -113,7 +113,7 @@ def _cell(found: dict[str, bool] | None) -> str:
     if not found:
         return "not run"
     failed = list(found.values()).count(False)
-    return f"**succeeds** ({failed})" if failed else f"refused or ended ({len(found)})"
+    return f"**succeeds** ({failed})" if failed else str(len(found))
 
 
 def main(words: list[str]) -> int:

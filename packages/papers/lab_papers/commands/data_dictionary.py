@@ -50,7 +50,7 @@ TRIAL_FILES = {
     "trial.json": "what was drawn, applied, measured and certified: see below",
     "plan.json": "what the nodes executed: see below",
     "<table>.parquet": "the tables: see below",
-    "SHA256SUMS": "the SHA-256 of each file of the trial: `sha256sum --check SHA256SUMS`; absent before 2026-11-22",
+    "SHA256SUMS": "the SHA-256 of each file of the trial: `sha256sum --check SHA256SUMS`",
     "kernel.log.zst": "what the kernel printed from its init on, zstd-compressed: `lab log RUN TRIAL` shows it",
     "client.pcapng.zst": "the headers of every frame at the client, zstd-compressed pcapng; absent with --no-pcap",
     "browser.json.gz": "what the report's trial browser shows, made again where it or its `.seal` is another's",
