@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What tests need in one line each: a file, a folder, a value that must be there, and the line of a refusal."""
 
+import os
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,17 @@ def put(file: Path, text: str) -> Path:
 def folder_at(folder: Path) -> Path:
     folder.mkdir(parents=True)
     return folder
+
+
+def deepened(folder: Path, depth: int) -> None:
+    """Make so many folders, each in the one before."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("deep", dir_fd=here)
+        inner = os.open("deep", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
 
 
 def present(value: T | None) -> T:

@@ -122,3 +122,19 @@ def crowd(link: dict[str, Any], algorithms: list[str], flows: int) -> dict[str, 
         finish(opened, 600)
     most_cwnd_pkts = max(flow.most_cwnd_pkts for flow in opened)
     return {"got_bytes": sum(flow.got_bytes for flow in opened), "most_cwnd_pkts": most_cwnd_pkts}
+
+
+def loaded(file: str, options: str, wait_s: float) -> int:
+    """Load a module with its options, wait, and return what the kernel returned."""
+    with Path(file).open("rb") as stream:
+        result: int = LIBC.syscall(SYS_FINIT_MODULE, stream.fileno(), options.encode(), 0)
+    time.sleep(wait_s)
+    return result
+
+
+def load_suites() -> list[str]:
+    """Load each suite, which runs it; returns their names."""
+    files = sorted((Path("/usr/lib/modules") / os.uname().release).glob("*_kunit.ko"))
+    for file in files:
+        run("modprobe", file.stem)
+    return [file.stem for file in files]

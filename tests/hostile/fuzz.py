@@ -20,9 +20,8 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from test_import_fuzz import CHANGES, changed
 
-from tests.hostile import limits
 from tests.hostile.inputs import file_name
-from tests.hostile.readers import READERS, refusal
+from tests.hostile.readers import READERS, bound, refusal
 from tests.hostile.samples import contents, documents
 
 PATIENCE_S = 30  # of processor time for one input
@@ -129,7 +128,7 @@ def fuzz(reads: str, examples: int, number: int) -> Counter[str]:
 def main() -> None:
     """Fuzz as the command line requests, and print how the inputs ended."""
     reads, examples, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    limits.bound(round(LEAST_CPU_S + CPU_S_PER_EXAMPLE * examples))
+    bound(round(LEAST_CPU_S + CPU_S_PER_EXAMPLE * examples))
     ends = fuzz(reads, examples, number)
     print(f"{reads}: {ends.total()} inputs: {ends['refused']} refused in a line per fault, {ends['read']} read")
 

@@ -2,11 +2,12 @@
 """Everything of the lab that reads a file of others, each as its command does: a file in, UserError where refused."""
 
 import os
+import resource
 import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest import mock
 
@@ -56,6 +57,7 @@ from tests.hostile.draft import DRAFT, LEFT, record_of
 
 DURATION_S = 3
 HANDED_IN = {"own.c": 100_000, NOTEBOOK: 1_000_000}  # most bytes of each
+MEMORY_BYTES = 6 << 30  # of addresses: numpy, polars and their threads reserve two of them
 Reader = Callable[[Path], None]
 
 
@@ -129,19 +131,11 @@ def capture(file: Path) -> None:
     read_packets(file, PORT, SNAPLEN_BYTES)
 
 
-def trace_format(file: Path) -> None:
-    """Read a trial's trace with one more format."""
+def trace_format(file: Path, name: str = "one_more.format") -> None:
+    """Read a trial's trace with one more format, or with another size of its pages."""
     with tempfile.TemporaryDirectory() as folder:
         formats = Path(shutil.copytree(DRAFT / "formats", folder, dirs_exist_ok=True))
-        shutil.copy(file, formats / "one_more.format")
-        read_events(DRAFT / "trace.raw", formats)
-
-
-def page_bytes(file: Path) -> None:
-    """Read a trial's trace with another size of its pages."""
-    with tempfile.TemporaryDirectory() as folder:
-        formats = Path(shutil.copytree(DRAFT / "formats", folder, dirs_exist_ok=True))
-        shutil.copy(file, formats / "page_bytes")
+        shutil.copy(file, formats / name)
         read_events(DRAFT / "trace.raw", formats)
 
 
@@ -260,7 +254,7 @@ READERS: dict[str, Reader] = {
     "notebook.ipynb": notebook,
     "search-lab.bundle": bundle,
     "one_more.format": trace_format,
-    "page_bytes": page_bytes,
+    "page_bytes": partial(trace_format, name="page_bytes"),
     "case": case,
     "bounds": bounds,
     "find.json": find,
@@ -281,3 +275,9 @@ def refusal(reader: Reader, file: Path) -> str | None:
     except UserError as refused:
         return str(refused)
     return None
+
+
+def bound(cpu_s: int) -> None:
+    """Bound this process for good."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))

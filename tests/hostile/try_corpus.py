@@ -5,16 +5,15 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.hostile import limits
 from tests.hostile.inputs import INPUTS, write
-from tests.hostile.readers import READERS, refusal
+from tests.hostile.readers import READERS, bound, refusal
 
 CPU_S = 300
 
 
 def main() -> None:
     """Print the name of each input before it is tried, and its refusal after."""
-    limits.bound(CPU_S)
+    bound(CPU_S)
     for name, one in INPUTS.items():
         print(json.dumps([name]), flush=True)
         with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,7 @@ from lab.runs.trial import prepare
 from tests.brief import folder_at, put
 from tests.command import ENOUGH_S, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
-from tests.guest import escapes as guest_escapes
+from tests.guest.modules import loaded
 from tests.hostile.escapes import ordinary
 from tests.hostile.escapes.table import Outcomes
 
@@ -128,7 +128,7 @@ def test_every_call_that_a_kernel_does_not_need_is_refused(
     module = escape(tmp_path / "source", kernel, probes)
     monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
     arguments = {"file": "/trial/own/escape.ko", "options": "", "wait_s": 0}
-    called = boot.call(guest_escapes.loaded, arguments, ready(tmp_path / "run", module), kernel, world.root)
+    called = boot.call(loaded, arguments, ready(tmp_path / "run", module), kernel, world.root)
     found = {int(at): int(result) for at, result in re.findall(r"probe (\d+) = (-?\d+)", called.log)}
     assert called.result == 0
     assert len(found) == len(probes) > 80
@@ -151,7 +151,7 @@ def attempted(room: Path, module: OwnModule, kernel: Kernel, world: Image, optio
     arguments = {"file": "/trial/own/escape.ko", "options": options, "wait_s": 0}
     ended = ""
     try:
-        boot.call(guest_escapes.loaded, arguments, ready(room, module), kernel, world.root, memory_mb=MEMORY_MB)
+        boot.call(loaded, arguments, ready(room, module), kernel, world.root, memory_mb=MEMORY_MB)
     except TrialError as error:
         ended = str(error)
     wait_for(lambda: not left_on(room), "end of all its processes", 20)
@@ -233,11 +233,11 @@ from pathlib import Path
 from lab.backends import boot
 from lab.backends.virtual import find_built
 from lab.kernel.recipe import Recipe
-from tests.guest import escapes
+from tests.guest.modules import loaded
 
 built = find_built(Recipe())
 arguments = {"file": "/trial/own/escape.ko", "options": sys.argv[2], "wait_s": float(sys.argv[3])}
-boot.call(escapes.loaded, arguments, Path(sys.argv[1]), built.kernel, built.world.root)
+boot.call(loaded, arguments, Path(sys.argv[1]), built.kernel, built.world.root)
 print((Path(sys.argv[1]) / "kernel.log").read_text())
 """
 LONG_S = 1e9  # of the guest, whose clock jumps to its next timer: 1e6 are over at once

@@ -13,7 +13,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from tests.brief import folder_at
 from tests.conftest import recipe_under_test
-from tests.guest import kunit as guest_kunit
+from tests.guest.modules import load_suites
 from tests.ktap import read_ktap
 
 BAD = """// SPDX-License-Identifier: GPL-2.0-or-later
@@ -55,7 +55,7 @@ def test_a_complaint_of_each_checker_is_found(tmp_path: Path, monkeypatch: pytes
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image) -> Called:
-    return boot.call(guest_kunit.load_suites, {}, tmp_path_factory.mktemp("kunit"), kernel, world.root)
+    return boot.call(load_suites, {}, tmp_path_factory.mktemp("kunit"), kernel, world.root)
 
 
 def test_every_suite_of_the_modules_ran_and_every_case_passed(loaded: Called) -> None:

@@ -35,6 +35,11 @@ def cruising(library: Path) -> Core:
     return core
 
 
+@pytest.fixture
+def core(cores: Path) -> Core:
+    return cruising(cores)
+
+
 def ack(**fields: int) -> Any:
     return Ack(**{"rtt_us": 60_000, "delivered": 1, "acked_pkts": 1, "inflight_bytes": 1500, **fields})
 
@@ -43,14 +48,12 @@ class TestNominalRate:
     """The largest measured; congestion alone lowers it."""
 
     @pytest.mark.parametrize(("measured", "after"), [(9_000_000, 10_000_000), (11_000_000, 11_000_000)])
-    def test_measurements_only_raise_it(self, cores: Path, measured: int, after: int) -> None:
-        core = cruising(cores)
+    def test_measurements_only_raise_it(self, core: Core, measured: int, after: int) -> None:
         core.take(ack(rate_Bps=measured))
         assert core.state.nominal_Bps == after
 
     @pytest.mark.parametrize("congested", [False, True])
-    def test_nothing_raises_it_in_a_recovery_with_congestion(self, cores: Path, congested: bool) -> None:
-        core = cruising(cores)
+    def test_nothing_raises_it_in_a_recovery_with_congestion(self, core: Core, congested: bool) -> None:
         core.state.mode, core.state.congested = RECOVERY, congested
         core.take(ack(rate_Bps=11_000_000))
         assert (core.state.nominal_Bps == 10_000_000) == congested
@@ -63,14 +66,12 @@ class TestNominalMaxRtt:
         ("rtt_us", "last_alpha", "after_us"),
         [(56_000, 32, 63_000), (66_000, 32, 66_000), (66_000, 34, 64_000), (56_000, 40, 64_000)],
     )
-    def test_an_era_moves_it(self, cores: Path, rtt_us: int, last_alpha: int, after_us: int) -> None:
-        core = cruising(cores)
+    def test_an_era_moves_it(self, core: Core, rtt_us: int, last_alpha: int, after_us: int) -> None:
         core.state.last_alpha, core.state.running_min_us = last_alpha, 40_000
         core.take(ack(rtt_us=rtt_us, has_data=1))
         assert core.state.nominal_rtt_us == after_us
 
-    def test_jitter_counts_up_to_250_ms(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_jitter_counts_up_to_250_ms(self, core: Core) -> None:
         core.state.running_min_us, core.state.nominal_rtt_us = 40_000, 280_000
         core.state.last_alpha = 30
         core.take(ack(rtt_us=40_000))
@@ -104,22 +105,19 @@ class TestInitial:
         assert flow.mode == INITIAL
 
     @pytest.mark.parametrize(("still_eras", "mode"), [(1, INITIAL), (2, RECOVERY)])
-    def test_delay_ends_it_after_two_still_eras(self, cores: Path, still_eras: int, mode: int) -> None:
-        core = cruising(cores)
+    def test_delay_ends_it_after_two_still_eras(self, core: Core, still_eras: int, mode: int) -> None:
         core.state.mode, core.state.still_eras = INITIAL, still_eras
         core.take(ack(rtt_us=200_000))
         assert core.state.mode == mode
         assert core.state.nominal_Bps == 10_000_000
 
     @pytest.mark.parametrize(("acked", "mode"), [(20, INITIAL), (21, RECOVERY)])
-    def test_loss_ends_it_after_20_packets(self, cores: Path, acked: int, mode: int) -> None:
-        core = cruising(cores)
+    def test_loss_ends_it_after_20_packets(self, core: Core, acked: int, mode: int) -> None:
         core.state.mode = INITIAL
         core.take(ack(acked_pkts=acked, lost_pkts=5))
         assert core.state.mode == mode
 
-    def test_at_its_end_half_the_window_at_the_nominal_rate_is_the_nominal_max_rtt(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_at_its_end_half_the_window_at_the_nominal_rate_is_the_nominal_max_rtt(self, core: Core) -> None:
         core.state.mode, core.state.still_eras, core.state.cwnd_bytes = INITIAL, 2, 1_000_000
         core.take(ack(rtt_us=200_000))
         assert core.state.nominal_rtt_us == 50_000
@@ -141,29 +139,25 @@ class TestRecovery:
         assert acknowledged[-1] == first + 1
 
     @pytest.mark.parametrize(("inflight_bytes", "alpha"), [(640_000, 30), (640_001, 28)])
-    def test_more_than_a_bdp_in_flight_is_drained(self, cores: Path, inflight_bytes: int, alpha: int) -> None:
-        core = cruising(cores)
+    def test_more_than_a_bdp_in_flight_is_drained(self, core: Core, inflight_bytes: int, alpha: int) -> None:
         core.state.mode = PROBING
         core.take(ack(rtt_us=68_001, inflight_bytes=inflight_bytes))
         assert core.state.alpha == alpha
 
-    def test_high_jitter_begins_initial_again_once(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_high_jitter_begins_initial_again_once(self, core: Core) -> None:
         for expected in (INITIAL, CRUISING):
             core.state.mode, core.state.running_min_us = RECOVERY, 20_000
             core.take(ack(has_data=1, sent_delivered=1))
             assert core.state.mode == expected
 
-    def test_two_with_congestion_in_a_row_take_the_recent_rate(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_two_with_congestion_in_a_row_take_the_recent_rate(self, core: Core) -> None:
         core.state.running_min_us = 60_000
         for nominal in (10_000_000, 6_000_000):
             core.state.mode, core.state.congested = RECOVERY, True
             core.take(ack(rate_Bps=6_000_000, has_data=1, sent_delivered=1))
             assert core.state.nominal_Bps == nominal
 
-    def test_a_rate_that_did_not_grow_in_a_cycle_is_trimmed(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_a_rate_that_did_not_grow_in_a_cycle_is_trimmed(self, core: Core) -> None:
         core.state.mode, core.state.came_from, core.state.running_min_us = RECOVERY, PROBING, 60_000
         core.state.cycle_begin_Bps = core.state.probe_begin_Bps = 10_000_000
         core.take(ack(rate_Bps=9_000_000, has_data=1))
@@ -196,8 +190,7 @@ class TestCycle:
         assert flow.visits(PUSHING)
         assert flow.rate == pytest.approx(3 * RATE, rel=0.05)
 
-    def test_a_push_of_more_than_three_eras_begins_initial_again(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_a_push_of_more_than_three_eras_begins_initial_again(self, core: Core) -> None:
         core.state.mode, core.state.alpha, core.state.running_min_us = PUSHING, 40, 60_000
         for number in range(4):
             assert core.state.mode == PUSHING
@@ -210,8 +203,7 @@ class TestCongestion:
     """Only in Cruising is the rate reduced; in recovery it is noted."""
 
     @pytest.mark.parametrize("mode", [PROBING, PUSHING])
-    def test_a_probe_that_finds_congestion_costs_no_rate(self, cores: Path, mode: int) -> None:
-        core = cruising(cores)
+    def test_a_probe_that_finds_congestion_costs_no_rate(self, core: Core, mode: int) -> None:
         core.state.mode = mode
         core.take(ack(rtt_us=100_000))
         assert (core.state.mode, core.state.nominal_Bps) == (RECOVERY, 10_000_000)
@@ -229,13 +221,11 @@ class TestCongestion:
     @pytest.mark.parametrize(
         ("marked", "able", "mode", "after"), [(1, 9, CRUISING, 10_000_000), (1, 0, RECOVERY, 7_500_000)]
     )
-    def test_marks_are_averaged_unless_half(self, cores: Path, marked: int, able: int, mode: int, after: int) -> None:
-        core = cruising(cores)
+    def test_marks_are_averaged_unless_half(self, core: Core, marked: int, able: int, mode: int, after: int) -> None:
         core.take(ack(ce_pkts=marked, ect_pkts=able))
         assert (core.state.mode, core.state.nominal_Bps) == (mode, after)
 
-    def test_in_recovery_it_is_noted(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_in_recovery_it_is_noted(self, core: Core) -> None:
         core.state.mode, core.state.era_delivered = RECOVERY, 100
         core.take(ack(rtt_us=100_000))
         assert core.state.congested
@@ -246,14 +236,12 @@ class TestWindow:
     """Alpha times the rate, for the nominal max RTT and a margin of a quarter of it or 15 ms."""
 
     @pytest.mark.parametrize(("rtt_us", "cwnd_bytes"), [(64_000, 790_000), (40_000, 500_000)])
-    def test_the_margin(self, cores: Path, rtt_us: int, cwnd_bytes: int) -> None:
-        core = cruising(cores)
+    def test_the_margin(self, core: Core, rtt_us: int, cwnd_bytes: int) -> None:
         core.state.nominal_rtt_us = rtt_us
         core.take(ack(rtt_us=rtt_us // 2))
         assert (core.state.cwnd_bytes, core.pacing_bytes_per_s) == (cwnd_bytes, 10_000_000)
 
-    def test_two_packets_are_the_least(self, cores: Path) -> None:
-        core = cruising(cores)
+    def test_two_packets_are_the_least(self, core: Core) -> None:
         core.state.nominal_Bps = 1
         core.take(ack())
         assert core.state.cwnd_bytes == 3000

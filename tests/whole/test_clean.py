@@ -14,9 +14,8 @@ import pytest
 from lab.base.cache import DONE, MARKER, publish, use_lock_of
 from lab.commands.clean import KEPT, tidy
 from lab.images import image
-from tests.brief import folder_at, put
+from tests.brief import deepened, folder_at, put
 from tests.command import lab, refused
-from tests.deep_folders import deepened
 
 USE = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1]))"
 MADE = """\

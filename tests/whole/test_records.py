@@ -19,8 +19,7 @@ from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.errors import UserError
 from lab.base.plain_file import copy_made
 from lab.base.remove import remove
-from tests.brief import folder_at, put
-from tests.deep_folders import deepened
+from tests.brief import deepened, folder_at, put
 from tests.processors import ALL, bound_to
 
 MOST_BYTES = 1 << 20

@@ -24,7 +24,7 @@ from lab.tables.digests import SUMS
 from lab.tables.stored_trial import TABLES, Trial
 from tests.brief import error_of
 from tests.command import lab, refused
-from tests.unbuilt import virtual
+from tests.own_cache import unbuilt
 from tests.unit.test_trial_stored import Recorded, job
 
 RUN_ON_HOST = "run --profile wired-clean --cca cubic,pigeon --backend host".split()
@@ -188,7 +188,7 @@ def test_it_plans_prepares_and_refuses_its_own_senders_only(experiment: Experime
     plans = {name: make_plan(experiment, cca, drawn) for name, cca in experiment.ccas.items()}
     assert {name: plan["mss_bytes"] for name, plan in plans.items()} == {"cubic": 1448, "pigeon": 750}
     said: list[str] = []
-    senders, ready = prepared(experiment.ccas, virtual(tmp_path), said.append)
+    senders, ready = prepared(experiment.ccas, unbuilt(tmp_path), said.append)
     assert {name: cca.module_digest for name, cca in senders.items()} == {"cubic": None, "pigeon": "fed"}
     assert (said, list(ready.own_modules)) == (["feeding the pigeons"], ["earlier", "fed"])
     refuse({"cubic": experiment.ccas["cubic"]}, "host")

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
 OWN_SETTING = re.compile(r"sysctl -q -w net\.[\w.]+=\w+")
+PAIR: "Topology" = {  # of flows that are no trial
+    "nodes": {
+        "sender": {"exec": ["ip addr add 10.0.0.1/24 dev eth1"]},
+        "receiver": {"exec": ["ip addr add 10.0.0.2/24 dev eth1"]},
+    },
+    "links": [{"endpoints": ["sender:eth1", "receiver:eth1"], "mtu": 1500}],
+}
 
 
 @contextmanager
@@ -33,6 +40,15 @@ def nodes_up(topology: "Topology") -> Iterator[None]:
     """
     with namespaces_up(topology):
         ready(topology)
+        yield
+
+
+@contextmanager
+def pair_up(down: str, up: str) -> Iterator[None]:
+    """Bring PAIR up, with a qdisc of tc at each end: what the sender sends passes `down`."""
+    with nodes_up(PAIR):
+        for node, options in (("sender", down), ("receiver", up)):
+            run("tc", "-n", node, "qdisc", "add", "dev", "eth1", "root", *options.split())
         yield
 
 

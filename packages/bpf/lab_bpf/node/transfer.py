@@ -12,23 +12,13 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from lab.node.net import netns
 from lab.node.net.namespace import entered
-from lab.node.system.tools import NodeError, run
+from lab.node.system.tools import NodeError
 from lab_bpf.node import loader
 
-if TYPE_CHECKING:
-    from lab.node.plan import Topology
-
-LINK: "Topology" = {
-    "nodes": {
-        "sender": {"exec": ["ip addr add 10.0.0.1/24 dev eth1"]},
-        "receiver": {"exec": ["ip addr add 10.0.0.2/24 dev eth1"]},
-    },
-    "links": [{"endpoints": ["sender:eth1", "receiver:eth1"], "mtu": 1500}],
-}
 DOWN = "netem limit 2000 delay 25ms rate 8mbit"  # a deep buffer: no loss before SEARCH leaves
 UP = "netem limit 2000 delay 25ms"
 PORT = 5201
@@ -69,10 +59,7 @@ def transfer(program: Path, bpftool: list[str]) -> Transfer:
 
 def _download() -> tuple[str, int]:
     """Send for some seconds from one namespace to another; return the sender's algorithm and the bytes received."""
-    with netns.nodes_up(LINK), ExitStack() as stack:
-        for node, options in (("sender", DOWN), ("receiver", UP)):
-            run("ip", "netns", "exec", node, "ethtool", "-K", "eth1", "tso", "off", "gso", "off", "gro", "off")
-            run("tc", "-n", node, "qdisc", "add", "dev", "eth1", "root", *options.split())
+    with netns.pair_up(DOWN, UP), ExitStack() as stack:
         with entered("sender"):
             listening = stack.enter_context(socket.create_server(("10.0.0.1", PORT)))
         listening.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, loader.NAME.encode())

@@ -24,7 +24,7 @@ from lab.schema.cca import load_ccas, load_senders
 from lab.senders.ways import prepared
 from tests.brief import error_of, put
 from tests.command import lab, refused
-from tests.unbuilt import virtual
+from tests.own_cache import unbuilt
 
 BTF = b"\x9f\xeb" + loader.KFUNC
 LEFT: tuple[int, ...] = (7, 20, 100, 80, 160, 375, 1000, 350, 8)  # a decision that leaves, on ACK 7
@@ -185,7 +185,7 @@ def test_search_as_bpf_has_the_module_built_for_its_kernel(tmp_path: Path, monke
 
     monkeypatch.setattr(prepare, "build_own", build)
     monkeypatch.setattr(prepare, "virtual_tree", lambda kernel: ("tree of", kernel))
-    before = virtual(tmp_path)
+    before = unbuilt(tmp_path)
     others = {"cubic": load_ccas()["cubic"]}
     assert prepared(others, before) == (others, before)
     assert built == []

@@ -24,7 +24,7 @@ from lab.senders.ways import prepared
 from tests.brief import error_of, put
 from tests.command import lab, refused
 from tests.conftest import SMALL, experiment_on
-from tests.unbuilt import virtual
+from tests.own_cache import unbuilt
 
 LOOKS = (
     'label: mine\n  slow_start_exit: loss\n  exit_label: loss\n  marker: "1"\n  linestyle: "-"\n  colour: "#000000"\n'
@@ -227,7 +227,7 @@ def test_each_stack_of_a_senders_is_built_once_and_its_program_is_that_of_the_se
         one = replace(known, pinned=pinned, prepare=partial(prepare, stack), build=lambda _root, _draft: None)
         monkeypatch.setitem(STACKS, stack, one)
     quic, cubic = QUIC.senders(), load_ccas()["cubic"]
-    before = virtual(tmp_path)
+    before = unbuilt(tmp_path)
     assert prepared({"cubic": cubic}, before, built.append) == ({"cubic": cubic}, before)
     chosen = {name: quic[name] for name in ("search_quic", "cubic_quic", "hystartpp_ngtcp2")}
     senders, after = prepared({**chosen, "cubic": cubic}, before, built.append)

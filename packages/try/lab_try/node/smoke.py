@@ -11,27 +11,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from lab.node.measure import kmemleak
 from lab.node.net import netns
 from lab.node.net.namespace import entered
 from lab.node.system import modules
-from lab.node.system.tools import NodeError, run
-
-if TYPE_CHECKING:
-    from lab.node.plan import Topology
+from lab.node.system.tools import NodeError
 
 TRIAL = Path("/trial")
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 STEP_FILE = "step"  # below TRIAL: what the guest is about to do, for a host that has to end it
-LINK: "Topology" = {
-    "nodes": {
-        "sender": {"exec": ["ip addr add 10.0.0.1/24 dev eth1"]},
-        "receiver": {"exec": ["ip addr add 10.0.0.2/24 dev eth1"]},
-    },
-    "links": [{"endpoints": ["sender:eth1", "receiver:eth1"], "mtu": 1500}],
-}
 DOWN = "netem limit 60 delay 20ms rate 20mbit"
 UP = "netem limit 1000 delay 20ms"
 PORT = 5201
@@ -71,7 +61,7 @@ def smoke(file: str, name: str, params: dict[str, int | str], depends: list[str]
     if not new:
         raise NodeError(f"module {name}: algorithms=none: must register a congestion control in its init")
     parameters = modules.readable(name)
-    with _link_up():
+    with netns.pair_up(DOWN, UP):
         flows = {algorithm: list(_flows(algorithm)) for algorithm in new}
     needs_ecn = [algorithm for algorithm in new if _needs_ecn(algorithm)]
     _step("unloading")
@@ -93,14 +83,6 @@ def _needs_ecn(algorithm: str) -> bool:
 
 def _step(text: str) -> None:
     (TRIAL / STEP_FILE).write_text(text)
-
-
-@contextmanager
-def _link_up() -> Iterator[None]:
-    with netns.nodes_up(LINK):
-        for node, options in (("sender", DOWN), ("receiver", UP)):
-            run("tc", "-n", node, "qdisc", "add", "dev", "eth1", "root", *options.split())
-        yield
 
 
 def _flows(algorithm: str) -> Iterator[Flow]:

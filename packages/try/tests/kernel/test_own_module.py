@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from lab_bundle.content import folders
 from lab_try.confined import virtual_tree
-from lab_try.module import builder as own_builder
 from lab_try.module.build import NotWantedError, OwnModule, build_own
 from lab_try.module.diagnostics import BuildError
 from lab_try.module.source import read_source, read_sources
@@ -25,7 +24,7 @@ from lab.kernel.versions import LARGE_SOCKETS
 from lab.runs.trial import Job, run_trial
 from lab.schema.cca import Value
 from lab.tables.stored_trial import Trial
-from tests.brief import error_of, folder_at, put
+from tests.brief import error_of, put
 from tests.command import lab, lab_ok, refused
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.own_modules import (
@@ -133,11 +132,6 @@ def test_a_parameter_that_the_module_itself_changes_is_refused(tmp_path: Path, k
         smoked(file, kernel, world, gain=9)
 
 
-def test_warnings_of_the_compiler_name_the_users_file(tmp_path: Path, kernel: Kernel) -> None:
-    module = built(written(tmp_path, source(code="static int unused;\n")), kernel)
-    assert module.warnings == (f"{tmp_path}/own.c:6:12: warning: 'unused' defined but not used",)
-
-
 @pytest.mark.parametrize(("content", "line"), UNBUILDABLE.values(), ids=UNBUILDABLE)
 def test_what_does_not_build_is_named_by_its_place(tmp_path: Path, kernel: Kernel, content: str, line: str) -> None:
     with pytest.raises(BuildError, match=line) as refused:
@@ -174,25 +168,6 @@ def test_a_umask_that_shuts_others_out_fails_no_build(tmp_path: Path, kernel: Ke
         assert built(own, kernel).depends == ("tcp_slow_start",)
     finally:
         os.umask(before)
-
-
-def test_a_build_sees_no_file_of_the_user(tmp_path: Path, kernel: Kernel) -> None:
-    secret = put(tmp_path / "secret", "geheim")
-    folder = folder_at(tmp_path / "folder")
-    written(folder, f"$(error read: $(shell cat {secret} /etc/shadow; touch {secret}.new))\nobj-m := own.o\n", "Kbuild")
-    written(folder, source())
-    with pytest.raises(BuildError) as refused:
-        built(folder, kernel)
-    assert "geheim" not in str(refused.value)
-    assert "read:" in str(refused.value)
-    assert not secret.with_suffix(".new").exists()
-
-
-def test_a_build_without_end_is_stopped(tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_builder, "BUILD_S", 2)
-    written(tmp_path, "$(shell sleep 1000)\nobj-m := own.o\n", "Kbuild")
-    written(tmp_path, source())
-    assert "build: no end after 2 s" in error_of(built, tmp_path, kernel)
 
 
 def test_two_modules_of_one_folder_are_refused(tmp_path: Path, kernel: Kernel) -> None:
