@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MkDocs hooks: pages that are generated, and the figure of the rooms, which must follow the import contract."""
 
-from generate import family, pages, rooms, shapers, short_flows
+from generate import pages, places, rooms
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
@@ -19,4 +19,4 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:  # noqa: ARG001
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Fill a page's places for measured figures."""
-    return family.page(short_flows.page(shapers.page(markdown)))
+    return places.page(markdown)

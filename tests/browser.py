@@ -88,6 +88,12 @@ def chromium(profile: Path) -> Iterator[Browser]:
         started.quit()
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
 # A figure is one image with a text: its thousands of parts are nothing that a reader meets.
 RUN = """const done = arguments[arguments.length - 1];
 axe.run({ exclude: [["svg > *"]] }).then((found) => done(found.violations))"""

@@ -2,7 +2,6 @@
 """The pages in a real browser: they open from disk without a network, by keyboard, on narrow screens, for everybody."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from lab_papers.index.write import write_index
 from selenium.webdriver.common.keys import Keys
 
 from lab.senders.traced import CAPTURED
-from tests.browser import Browser, chromium, violations
+from tests.browser import Browser, browser, violations  # noqa: F401
 from tests.compared import example, store
 from tests.stored_run import store_run
 
@@ -53,12 +52,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def own_page(index: Path) -> Path:
     return index.parent / "geo" / "latest" / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.mark.parametrize("name", ["index", "own_page", "page"])

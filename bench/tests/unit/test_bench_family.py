@@ -46,8 +46,8 @@ def test_the_table_has_exits_by_class_and_ranks_and_a_dash_without_them(
     made += figures("geo", {"bbr3": exits["bbr3"]}, {"bbr3": RankedPlace(1, 1)}, ["search9", "bbr3"])
     (tmp_path / "family.json").write_text(json.dumps({"command": "make", "commit": "abc", "figures": made}))
     monkeypatch.syspath_prepend(str(REPO / "docs"))
-    family = importlib.import_module("generate.family")
-    monkeypatch.setattr(family.measurements, "FOLDER", tmp_path)
-    page = family.page(family.PLACE)
+    places = importlib.import_module("generate.places")
+    monkeypatch.setattr(places.measurements, "FOLDER", tmp_path)
+    page = places.page("<!-- measured: family -->")
     assert "| `search9` | 1/2/0, 1 | - |" in page
     assert "| `bbr3` | 0/1/0 +1 never left +1 not judged, 2 | 0/1/0 +1 never left +1 not judged |" in page

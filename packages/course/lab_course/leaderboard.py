@@ -33,7 +33,7 @@ from lab_course.bench import Bench
 from lab_course.compared import at_chokepoint, object_s
 from lab_course.grade import require_kept_apart
 from lab_course.seeds import hidden_seed, read_key
-from lab_course.submission import Submission, open_submission
+from lab_course.submission import Submission, open_submission, own_name
 from lab_course.work import Download, Work
 
 EVERYBODY = "leaderboard"  # all submissions run on the draws of this seed
@@ -105,11 +105,6 @@ def run_entry(entry: Entry) -> Result:
     except UserError as error:
         return Result(own_name(entry.path), fault=str(error))
     return replace(found, note="; ".join(submission.faults))
-
-
-def own_name(path: Path) -> str:
-    """Name a submission in a line, also where it is given as a dot."""
-    return escaped(path.absolute().name)
 
 
 def distinct(found: Sequence[Result], paths: Sequence[Path]) -> list[Result]:

@@ -51,6 +51,11 @@ class Submission:
             raise UserError(f"{name}: must be UTF-8 text") from None
 
 
+def own_name(path: Path) -> str:
+    """Name a submission in a line, also where it is given as a dot."""
+    return escaped(path.absolute().name)
+
+
 def open_submission(path: Path, assignment: Assignment, student: str | None = None) -> Submission:
     """Read a submission; a fault in it costs the file that has it.
 

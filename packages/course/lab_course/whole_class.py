@@ -17,7 +17,7 @@ from rich.console import Console
 from lab.base import strict_json
 from lab.base.errors import COMMAND_LINE, UserError, field_error
 from lab.base.plain_file import read_plain, write_whole
-from lab.base.plain_text import escaped, escaped_lines
+from lab.base.plain_text import escaped_lines
 from lab.base.scratch import scratch_folder
 from lab.base.workers import results_or_lines
 from lab.commands.prepare import prepare
@@ -30,7 +30,7 @@ from lab_course.bench import Bench
 from lab_course.forms import lines, page, points, results
 from lab_course.grade import Grade, grade, parts_of, require_kept_apart
 from lab_course.seeds import read_key, require_id
-from lab_course.submission import Submission, open_submission
+from lab_course.submission import Submission, open_submission, own_name
 
 RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
 MOST_RESULT_BYTES = 16_000_000
@@ -48,11 +48,6 @@ class Task:
     out: Path
     student: str | None = None
     by_student: bool = False  # folders are named after students, not after submissions
-
-    @property
-    def name(self) -> str:
-        """Name the submission in a line, also where it is given as a dot."""
-        return escaped(self.path.absolute().name)
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,7 @@ class Line:
 def grade_class(tasks: Sequence[Task], workers: int) -> Iterator[Line]:
     """Yield the line of each submission as it is graded; one that ends its process costs its own line."""
     for task, found in results_or_lines(attempt, tasks, workers):
-        yield found if isinstance(found, Line) else Line(task.name, "", None, None, str(found), "")
+        yield found if isinstance(found, Line) else Line(own_name(task.path), "", None, None, str(found), "")
 
 
 def attempt(task: Task) -> Line:
@@ -86,7 +81,7 @@ def attempt(task: Task) -> Line:
     try:
         submission = open_submission(task.path, assignment, task.student)
     except UserError as error:
-        return Line(task.name, "", None, None, str(error), "")
+        return Line(own_name(task.path), "", None, None, str(error), "")
     folder = task.out / folder_name(task.path, submission.student if task.by_student else None)
     digest = input_digest(assignment, submission, task.bench, task.key)
     if (stored := _stored(folder, digest)) is None:
@@ -97,7 +92,7 @@ def attempt(task: Task) -> Line:
             write_whole(folder / INPUT, digest + "\n")
         stored = graded.points, graded.of, "; ".join(graded.faults)
     points, of, note = stored
-    return Line(task.name, submission.student, points, of, note, folder.name)
+    return Line(own_name(task.path), submission.student, points, of, note, folder.name)
 
 
 def write_forms(folder: Path, graded: Grade) -> None:

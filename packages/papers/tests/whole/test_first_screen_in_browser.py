@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first screen in a real browser: its matrix, its chapters, its pictures in docs/, and what axe-core finds."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bench.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
-from tests.browser import Browser, chromium, violations
+from tests.browser import Browser, browser, violations  # noqa: F401
 from tests.first_screen import LINKS, SENDERS, example
 
 MOST_BYTES = 8_000_000
@@ -16,12 +15,6 @@ MOST_BYTES = 8_000_000
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return example(tmp_path_factory.mktemp("results"), TRIALS)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 def top_px(browser: Browser, selector: str) -> float:
