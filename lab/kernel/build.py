@@ -50,7 +50,6 @@ class Kernel:
 
     @property
     def folders(self) -> tuple[Path, Path]:
-        """Return the cached folders that hold it."""
         return self.linux.parents[1], self.modules.parents[1]
 
 

@@ -261,7 +261,6 @@ class Sum(Model):
 
     @property
     def nominal(self) -> float:
-        """Return the sum of the terms' nominal values."""
         return sum(term.nominal for term in self.of)
 
 

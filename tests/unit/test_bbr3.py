@@ -48,6 +48,12 @@ def limit(flow: Flow, share: float) -> None:
     flow.limit = share * RATE
 
 
+def lose_ten(flow: Flow) -> None:
+    """The path drops the next ten packets."""
+    first = flow.number
+    flow.path.drop = lambda number: first <= number < first + 10
+
+
 class TestStartup:
     """Exiting STARTUP on Bandwidth Plateau; on Loss When Application-Limited; never without either."""
 
@@ -90,20 +96,23 @@ class TestStartup:
         assert flow.state.round_count > 100
 
 
+@pytest.mark.parametrize(("mode", "share"), [(DRAIN, 0.5), (UP, 1.25), (DOWN, 0.9)])
+def test_a_state_paces_at_its_share_of_the_bandwidth(cores: Path, mode: int, share: float) -> None:
+    flow = in_mode(cores, mode)
+    assert flow.state.pacing_rate == pytest.approx(share * 0.99 * flow.state.bw, rel=0.001)
+
+
 class TestDrain:
     """Exiting DRAIN Based on Inflight; Based on Time."""
 
-    def test_it_paces_at_half_and_ends_when_the_bdp_is_in_flight(self, cores: Path) -> None:
-        flow = in_mode(cores, DRAIN)
-        assert flow.state.pacing_rate == pytest.approx(0.5 * 0.99 * flow.state.bw, rel=0.001)
-        flow.run(1, until=left(DRAIN))
+    def test_it_ends_when_the_bdp_is_in_flight(self, cores: Path) -> None:
+        flow = in_mode(cores, DRAIN).run(1, until=left(DRAIN))
         assert flow.state.mode in (DOWN, CRUISE)
         assert flow.inflight <= BDP
 
     def test_after_three_rounds_it_ends_in_any_case(self, cores: Path) -> None:
-        path = Link()
-        flow = in_mode(cores, DRAIN, path)
-        path.rate *= 0.3
+        flow = in_mode(cores, DRAIN)
+        flow.path.rate *= 0.3
         begin = flow.state.round_count
         flow.run(2, until=left(DRAIN))
         assert flow.state.round_count == begin + 4
@@ -119,18 +128,12 @@ class TestUp:
         assert flow.state.full_bw_now
         assert flow.lost == 0
 
-    def test_it_paces_at_five_quarters(self, cores: Path) -> None:
-        flow = in_mode(cores, UP)
-        assert flow.state.pacing_rate == pytest.approx(1.25 * 0.99 * flow.state.bw, rel=0.001)
-
     @pytest.mark.parametrize("app_limited", [False, True])
     def test_a_loss_above_2_percent_ends_it(self, cores: Path, app_limited: bool) -> None:
-        path = Link()
-        flow = in_mode(cores, UP, path)
+        flow = in_mode(cores, UP)
         limit(flow, 0.9 if app_limited else 0)
         flow.run(0.03)
-        first = flow.number
-        path.drop = lambda number: first <= number < first + 10
+        lose_ten(flow)
         flow.run(1, until=left(UP))
         assert flow.state.mode == DOWN
         assert flow.state.too_high
@@ -144,13 +147,11 @@ class TestUp:
 
     def test_a_loss_after_inflight_longterm_is_set_lowers_it_by_beta_at_most(self, cores: Path) -> None:
         """Handling Loss During PROBE_UP After inflight_longterm is Set."""
-        path = Link(buffer_pkts=30)
-        flow = in_mode(cores, UP, path)
+        flow = in_mode(cores, UP, Link(buffer_pkts=30))
         before = flow.state.inflight_longterm
         assert before < INFINITY
         flow.state.too_high = False
-        first = flow.number
-        path.drop = lambda number: first <= number < first + 10
+        lose_ten(flow)
         flow.run(1, until=left(UP))
         assert flow.state.mode == DOWN
         assert 0.69 * BDP <= flow.state.inflight_longterm <= before
@@ -179,10 +180,8 @@ class TestUp:
 class TestDown:
     """Exiting PROBE_DOWN on Inflight; After Max Time."""
 
-    def test_it_paces_at_nine_tenths_and_ends_when_the_bdp_is_in_flight(self, cores: Path) -> None:
-        flow = in_mode(cores, UP).run(2, until=left(UP))
-        assert flow.state.pacing_rate == pytest.approx(0.9 * 0.99 * flow.state.bw, rel=0.001)
-        flow.run(2, until=left(DOWN))
+    def test_it_ends_when_the_bdp_is_in_flight(self, cores: Path) -> None:
+        flow = in_mode(cores, UP).run(2, until=left(UP)).run(2, until=left(DOWN))
         assert flow.state.mode == CRUISE
         assert flow.inflight <= BDP
 
@@ -192,9 +191,8 @@ class TestDown:
         assert flow.inflight <= 0.85 * flow.state.inflight_longterm + 1  # whole packets
 
     def test_after_its_wait_a_refill_follows_without_a_cruise(self, cores: Path) -> None:
-        path = Link()
-        flow = in_mode(cores, UP, path).run(2, until=left(UP))
-        path.rate *= 0.5
+        flow = in_mode(cores, UP).run(2, until=left(UP))
+        flow.path.rate *= 0.5
         flow.state.probe_rtt_min_us_at = flow.now_us  # ProbeRTT comes later
         flow.run(4, until=left(DOWN))
         assert flow.state.mode == REFILL
@@ -263,9 +261,8 @@ class TestProbeRtt:
         assert not flow.state.full_bw_reached
 
     def test_a_lower_round_trip_postpones_it(self, cores: Path) -> None:
-        path = Link()
-        flow = Flow(cores, path).run(4)
-        path.rtt_us -= 5000
+        flow = Flow(cores).run(4)
+        flow.path.rtt_us -= 5000
         flow.run(4)
         assert not flow.visits(PROBE_RTT)
         assert flow.state.min_rtt_us < 40_000
@@ -275,25 +272,22 @@ class TestBandwidth:
     """Increasing Bandwidth 10x; Decreasing it 10x; Correctly Managing Sub-Packet BDPs."""
 
     def test_ten_times_more_is_found_and_ten_times_less_taken_over_in_some_cycles(self, cores: Path) -> None:
-        path = Link(rate=RATE / 10)
-        flow = in_mode(cores, CRUISE, path)
-        path.rate = RATE
+        flow = in_mode(cores, CRUISE, Link(rate=RATE / 10))
+        flow.path.rate = RATE
         flow.run(15, until=lambda flow: flow.rate > 0.95 * RATE)
         assert flow.rate > 0.95 * RATE
-        path = Link(buffer_pkts=30)
-        flow = in_mode(cores, CRUISE, path)
-        path.rate = RATE / 10
+        flow = in_mode(cores, CRUISE, Link(buffer_pkts=30))
+        flow.path.rate = RATE / 10
         flow.run(0.5)
         assert flow.state.bw_shortterm < 0.75 * RATE * 2**24
         flow.run(8)
         assert flow.rate == pytest.approx(RATE / 10, rel=0.05)
 
     def test_the_window_is_four_packets_at_least(self, cores: Path) -> None:
-        path = Link(rate=0.00004, rtt_us=5000)  # a fifth of a packet
-        flow = Flow(cores, path)
+        flow = Flow(cores, Link(rate=0.00004, rtt_us=5000))  # a fifth of a packet
         flow.run(12, until=lambda flow: flow.cwnd < 4)
         assert flow.cwnd >= 4
-        assert flow.delivered > 0.95 * 12e6 * path.rate
+        assert flow.delivered > 0.95 * 12e6 * flow.path.rate
 
 
 class TestAggregation:
@@ -322,10 +316,8 @@ class TestSpurious:
         flow.state.bw_shortterm, flow.state.inflight_shortterm = 5, 5
         assert flow.core.lib.bbr3_spurious(flow.state, 4, flow.delivered) == 200
         assert (flow.state.bw_shortterm, flow.state.inflight_shortterm) == (2**60, 500)
-        path = Link()
-        flow = in_mode(cores, UP, path)
-        first = flow.number
-        path.drop = lambda number: first <= number < first + 10
+        flow = in_mode(cores, UP)
+        lose_ten(flow)
         flow.run(1, until=left(UP))
         flow.core.lib.bbr3_spurious(flow.state, 4, flow.delivered)
         assert flow.state.mode == REFILL

@@ -24,6 +24,12 @@ STEPS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def unpatched(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Recipe, "patches", [])
+    return own_cache
+
+
 def tree(folder: Path, **changed: str) -> Path:
     """Pack a tree that builds nothing; `changed` is done in a step after what it does."""
     steps = {name: f"{usual}; {changed.get(name, 'true')}" for name, usual in STEPS.items()}
@@ -51,10 +57,8 @@ def tree(folder: Path, **changed: str) -> Path:
     ],
 )
 def test_what_a_kernel_tree_leaves_in_place_of_its_results_is_refused(
-    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch, step: str, does: str, line: str
+    tmp_path: Path, step: str, does: str, line: str
 ) -> None:
-    assert own_cache
-    monkeypatch.setattr(Recipe, "patches", [])
     (secret := tmp_path / "secret").write_text("a secret")
     (folder := tmp_path / "folder").mkdir()
     source = tree(tmp_path, **{step: does.format(secret=secret, folder=folder)})
@@ -76,10 +80,8 @@ def test_what_a_kernel_tree_leaves_in_place_of_its_results_is_refused(
     ids=["no end", "no end without a word", "a line without end", "memory", "a large file", "no text"],
 )
 def test_the_build_of_a_kernel_tree_is_bounded(
-    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch, does: str, line: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, line: str
 ) -> None:
-    assert own_cache
-    monkeypatch.setattr(Recipe, "patches", [])
     bounds = {"MOST_S": 3, "MOST_OUTPUT_CHARS": 100_000, "MEMORY_BYTES": 100 << 20, "FILE_BYTES": 100 << 20}
     for name, value in bounds.items():
         monkeypatch.setattr(compile, name, value)
@@ -87,11 +89,7 @@ def test_the_build_of_a_kernel_tree_is_bounded(
         build.ensure(Recipe(tarball=tree(tmp_path, all=does)))
 
 
-def test_a_kernel_tree_decides_nothing_of_what_the_lab_itself_loads(
-    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert own_cache
-    monkeypatch.setattr(Recipe, "patches", [])
+def test_a_kernel_tree_decides_nothing_of_what_the_lab_itself_loads(tmp_path: Path) -> None:
     (canary := tmp_path / "canary").write_text("as it was")
     canary.chmod(0o666)
     spoil = "cd $(M)/..; echo evil >libsearch_replay.so; echo evil >search/Makefile; "

@@ -36,7 +36,6 @@ class Link:
 
     @property
     def title(self) -> str:
-        """Return what pages call it."""
         return self.meaning or self.name
 
 

@@ -80,7 +80,6 @@ class Case(Strict):
 
     @property
     def suite(self) -> str:
-        """Return the folder's name."""
         return self._file.parent.name
 
     @property

@@ -53,12 +53,10 @@ class Attempt:
 
     @property
     def spans(self) -> list[Span]:
-        """Return what the placed events do to the link."""
         return [span for each in self.placed for span in each.spans]
 
     @property
     def whole(self) -> bool:
-        """Return whether every event is placed."""
         return len(self.placed) == len(self.case.link.events)
 
     def seen(self, trial: Trial) -> View:

@@ -26,7 +26,6 @@ class Checked:
 
     @property
     def line(self) -> str:
-        """Return the check in one line."""
         wanted = self.check.equals or _bounds(self.check.least, self.check.most)
         given = ", ".join(f"{name}={value}" for name, value in self.check.with_.items())
         value = self.reason or (self.value if isinstance(self.value, str) else f"{self.value:.6g}")

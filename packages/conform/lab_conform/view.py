@@ -75,7 +75,6 @@ class View:
 
     @cached_property
     def t_s(self) -> Floats:
-        """Return when each ACK came to the sender."""
         return self.acks["t_s"].to_numpy()
 
     @cached_property

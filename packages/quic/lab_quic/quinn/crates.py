@@ -36,7 +36,6 @@ class Crate:
 
     @property
     def file(self) -> str:
-        """Return the name of its file."""
         return f"{self.name}-{self.version}.crate"
 
     @property

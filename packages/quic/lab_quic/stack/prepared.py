@@ -40,7 +40,6 @@ class Prepared:
 
     @property
     def files(self) -> Path:
-        """Return the folder that its guests can read."""
         return self.folder / FILES
 
 
