@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tests.c_core import Core as CCore
 from tests.c_core import new
@@ -55,11 +55,6 @@ class OfBbr(PacedFlow):
     """A flow of BBR, or of a core that is made of it, over a path."""
 
     core: CCore
-    state: Any  # BBR's
-
-    @property
-    def mode(self) -> int:  # type: ignore[override]
-        return int(self.state.mode)
 
     @property
     def pacing(self) -> float:

@@ -47,10 +47,6 @@ class Flow(PacedFlow):
         super().__init__(path, limit)
 
     @property
-    def mode(self) -> int:  # type: ignore[override]
-        return int(self.state.mode)
-
-    @property
     def pacing(self) -> float:
         return self.core.pacing_bytes_per_s / PACKET_BYTES / 1e6
 

@@ -4,7 +4,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 NEVER = 2**62
 
@@ -50,7 +50,11 @@ class PacedFlow:
 
     # What a sender provides.
 
-    mode = 0
+    state: Any  # of its core
+
+    @property
+    def mode(self) -> int:
+        return int(self.state.mode)
 
     @property
     def pacing(self) -> float:

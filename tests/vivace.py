@@ -60,7 +60,7 @@ class Flow(PacedFlow):
         self.cwnd = 10_000
 
     @property
-    def mode(self) -> int:  # type: ignore[override]
+    def mode(self) -> int:
         return int(self.core.state.phase)
 
     @property

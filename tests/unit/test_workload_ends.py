@@ -3,9 +3,7 @@
 
 import json
 import socket
-import threading
 import time
-from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -15,6 +13,7 @@ import polars as pl
 import pytest
 
 from lab.node.plan import FlowPlan, WorkloadPlan
+from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
 from lab.node.traffic.workload_ends import HEAD, READY, TCP_INFO, Player, fetch, serve
 from lab.senders.traced import segments
@@ -39,34 +38,13 @@ def listening() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0))
 
 
-class Other(threading.Thread):
-    """The other end, in a thread; its error is raised where the test waits for it."""
-
-    def __init__(self, work: Callable[..., Any], *args: Any) -> None:
-        super().__init__(daemon=True)
-        self.work, self.args = work, args
-        self.error: Exception | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self.work(*self.args)
-        except Exception as error:
-            self.error = error
-
-    def ended(self) -> None:
-        self.join()
-        if self.error:
-            raise self.error
-
-
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("logs")
     with listening() as listener:
-        server = Other(serve, listener, ALGORITHM, folder / workload.SERVER)
+        server = Task(serve, listener, ALGORITHM, folder / workload.SERVER)
         fetch(listener.getsockname(), PLAN, folder / workload.CLIENT)
-        server.ended()
+        server.result()
     return folder
 
 
@@ -108,11 +86,11 @@ def test_tcp_info_is_read_where_the_kernel_writes_it() -> None:
 
 def test_a_sender_that_the_kernel_does_not_have_is_refused(tmp_path: Path) -> None:
     with listening() as listener:
-        server = Other(serve, listener, "no_such_sender", tmp_path / "log")
+        server = Task(serve, listener, "no_such_sender", tmp_path / "log")
         with pytest.raises((NodeError, ConnectionError)):
             fetch(listener.getsockname(), PLAN, tmp_path / "client")
         with pytest.raises(OSError, match="No such file"):
-            server.ended()
+            server.result()
 
 
 def test_a_server_that_closes_within_an_object_is_one_line(tmp_path: Path) -> None:
@@ -125,7 +103,7 @@ def test_a_server_that_closes_within_an_object_is_one_line(tmp_path: Path) -> No
         data.close()
 
     with listening() as listener:
-        Other(serve_less, listener)
+        Task(serve_less, listener)
         with pytest.raises(NodeError, match="the server closed 10 bytes before the end of an object"):
             fetch(listener.getsockname(), {**PLAN, "exchanges": PLAN["exchanges"][1:]}, tmp_path / "client")
 
