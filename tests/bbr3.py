@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C core of BBR version 3 from Python; its unit of data is a packet."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ from tests.paced_flow import Link, PacedFlow, Packet
 
 INFINITY = 2**32 - 1
 RATE_ONE = 1 << 24  # a packet per microsecond
+RATE = 0.002  # packets per microsecond
+BDP = 80  # packets in 40 ms
 STARTUP, DRAIN, DOWN, CRUISE, REFILL, UP, PROBE_RTT, NO_MODE = range(8)
 
 
@@ -103,3 +106,22 @@ class Flow(OfBbr):
 
 def sent(packet: Packet) -> Sent:
     return Sent(packet.delivered, packet.lost, packet.inflight, int(packet.app_limited))
+
+
+def in_mode(library: Path, mode: int, path: Link | None = None) -> Flow:
+    """A flow that has just entered a state after Startup."""
+    return Flow(library, path or Link()).run(20, until=lambda flow: flow.state.mode == mode)
+
+
+def left(mode: int) -> Callable[[Flow], bool]:
+    return lambda flow: flow.state.mode != mode
+
+
+def after_round(number: int) -> Callable[[Flow], bool]:
+    return lambda flow: flow.state.round_count > number
+
+
+def lose_ten(flow: Flow) -> None:
+    """The path drops the next ten packets."""
+    first = flow.number
+    flow.path.drop = lambda number: first <= number < first + 10
