@@ -40,7 +40,7 @@ def grid(
     """Run the points of a grid, and write its page; of a shard only its trials. `unused` options are refused."""
     for name, value in unused.items():
         if value:
-            rule = "left out with --vary or --shard: stored trials are not run again, and no run is reported"
+            rule = "absent with --vary or --shard: stored trials are not run again, and no run is reported"
             raise field_error(COMMAND_LINE, name, value, rule)
     axes, base = axes_of(vary), request.experiment()
     points = points_of(base, axes, _minutes(base, options))

@@ -59,7 +59,7 @@ class Request:
                 raise UserError(f"{COMMAND_LINE}: must name a scenario (see 'lab list'), or --profile")
             return shaped_by(load_experiment(self.scenario, overrides), self.shaper)
         if self.scenario is not None:
-            raise field_error(COMMAND_LINE, "profile", self.profile, f"left out with a scenario ({self.scenario})")
+            raise field_error(COMMAND_LINE, "profile", self.profile, f"absent with a scenario ({self.scenario})")
         ccas = USUAL_CCAS if self.ccas is None else self.ccas
         return shaped_by(try_link(self.profile, names(ccas), overrides | {"topology": self.topology}), self.shaper)
 
@@ -137,7 +137,7 @@ def require_results(stored: OpenRun, console: Console) -> None:
 def _one_at_a_time(choice: Choice, options: RunOptions) -> RunOptions:
     """Real time allows one trial at a time, started from this machine."""
     if options.scheduler:
-        rule = f"left out with backend {choice.backend}: real time allows one trial at a time"
+        rule = f"absent with backend {choice.backend}: real time allows one trial at a time"
         raise field_error(COMMAND_LINE, "scheduler", options.scheduler, rule)
     return replace(options, workers=1)
 

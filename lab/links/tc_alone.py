@@ -31,7 +31,7 @@ def require_shaper(shaper: str, profile: Profile, ways: Iterable[str] = WAYS) ->
 
 def _beyond(way: Way) -> Iterator[tuple[str, object, str]]:
     """Yield field, value and rule of what of a direction neither netem nor tbf does."""
-    absent = "left out with --shaper netem"
+    absent = "absent with --shaper netem"
     if way.opportunities:
         yield "opportunities", way.opportunities.name, f"{absent}: tbf has a rate and no opportunities: give rate_mbps"
     if way.on_demand:

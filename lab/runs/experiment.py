@@ -125,15 +125,15 @@ def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:
     """Refuse a sender next to a second download, which runs over TCP, or in a workload, where it cannot be."""
     other = next((sender for sender in senders if scenario.ecn_at_ends and sender.transport != "tcp"), None)
     if other:
-        raise field_error(file, "ecn_at_ends", True, f"left out with {other.name}: it is a setting of TCP")
+        raise field_error(file, "ecn_at_ends", True, f"absent with {other.name}: it is a setting of TCP")
     others, workload = ", ".join(entry.cca for entry in scenario.beside), (scenario.workload or {}).get("kind")
     for sender in senders:
         way = way_of(sender)
         if others and way.alone:
             name = "rival" if scenario.rival else "rivals"
-            raise field_error(file, name, others, f"left out with {way.alone} ({sender.name})")
+            raise field_error(file, name, others, f"absent with {way.alone} ({sender.name})")
         if workload and not way.has_workloads:
-            raise field_error(file, "workload", workload, f"left out with {way.alone} ({sender.name})")
+            raise field_error(file, "workload", workload, f"absent with {way.alone} ({sender.name})")
 
 
 def shaped_by(experiment: Experiment, shaper: str) -> Experiment:

@@ -73,10 +73,10 @@ def test_a_series_that_holds_no_number_is_refused_with_its_line(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "refusal"),
     [
-        ("lte-att", "lte-att.yml: down.opportunities=lte-mahimahi/ATT-LTE-driving-2016.down: must be left out with"),
+        ("lte-att", "lte-att.yml: down.opportunities=lte-mahimahi/ATT-LTE-driving-2016.down: must be absent with"),
         ("geo-viasat", "geo-viasat.yml: down.queue.kind=step_drop: must be bfifo with --shaper netem"),
-        ("wifi-strong", "wifi-strong.yml: down.frames.period_ms=1.0: must be left out with --shaper netem"),
-        ("lte-hotspot", "lte-hotspot.yml: up.frames.period_ms=5.0: must be left out with --shaper netem"),
+        ("wifi-strong", "wifi-strong.yml: down.frames.period_ms=1.0: must be absent with --shaper netem"),
+        ("lte-hotspot", "lte-hotspot.yml: up.frames.period_ms=5.0: must be absent with --shaper netem"),
     ],
 )
 def test_what_tc_cannot_do_is_refused_with_profile_and_field(name: str, refusal: str) -> None:
@@ -93,7 +93,7 @@ def test_a_buffer_of_unseen_limit_capacity_on_demand_and_an_unknown_shaper_are_r
     geo, experiment = load_profile("geo-viasat", "test"), load_experiment("geo")
     fifo = geo.down.model_copy(update={"queue": load_profile("agree", "test").down.queue})
     plain = Experiment("geo", experiment.scenario, geo.model_copy(update={"down": fifo}), experiment.topology, {})
-    with pytest.raises(UserError, match=r"up\.on_demand\.report=\w+: must be left out with --shaper netem"):
+    with pytest.raises(UserError, match=r"up\.on_demand\.report=\w+: must be absent with --shaper netem"):
         shaped_by(plain, "netem")
     with pytest.raises(UserError, match="shaper=htb: must be one of replay, netem"):
         shaped_by(experiment, "htb")

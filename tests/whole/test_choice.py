@@ -89,7 +89,7 @@ def test_a_wrong_name_is_refused_before_anything_heavy_is_loaded(words: str) -> 
         ("--profile agree --cca cubic,no-such", "cca=no-such: must be a known sender of lab/cca.yml or a package: "),
         ("--profile agree --cca cubic,cubic", "ccas=['cubic', 'cubic']: must be a list that names each sender once"),
         ("--profile geo-viasat --cca ,", "cca=: must be a known sender of lab/cca.yml or a package: "),
-        ("geo --profile geo-viasat --cca cubic", "profile=geo-viasat: must be left out with a scenario (geo)"),
+        ("geo --profile geo-viasat --cca cubic", "profile=geo-viasat: must be absent with a scenario (geo)"),
         ("my.yaml", "scenario=my.yaml: must be a name, or a file that ends in .yml"),
         ("--profile my.yaml", "profile=my.yaml: must be a name, or a file that ends in .yml"),
         (

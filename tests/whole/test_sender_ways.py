@@ -193,9 +193,9 @@ def test_it_plans_prepares_and_refuses_its_own_senders_only(experiment: Experime
     assert (said, list(ready.own_modules)) == (["feeding the pigeons"], ["earlier", "fed"])
     refuse({"cubic": experiment.ccas["cubic"]}, "host")
     assert "must be virtual: pigeon rest in real time" in error_of(refuse, experiment.ccas, "host")
-    with pytest.raises(UserError, match=r"rival=cubic: must be left out with a pigeon \(pigeon\)"):
+    with pytest.raises(UserError, match=r"rival=cubic: must be absent with a pigeon \(pigeon\)"):
         try_link("wired-clean", ["pigeon"], {"rival": "cubic", "topology": "dumbbell"})
-    with pytest.raises(UserError, match="ecn_at_ends=True: must be left out with pigeon: it is a setting of TCP"):
+    with pytest.raises(UserError, match="ecn_at_ends=True: must be absent with pigeon: it is a setting of TCP"):
         try_link("wired-clean", ["pigeon"], {"ecn_at_ends": True})
 
 

@@ -115,7 +115,7 @@ def _require_fixed(chosen: Chosen, how: CompareOptions) -> None:
         raise field_error(COMMAND_LINE, "shard", chosen.part and chosen.part.shard, rule)
     for name, value in (("resume", how.resume), ("budget-minutes", how.budget_minutes)):
         if value:
-            raise field_error(COMMAND_LINE, name, value, "left out with --shard: stored trials are not run again")
+            raise field_error(COMMAND_LINE, name, value, "absent with --shard: stored trials are not run again")
 
 
 def fetched(comparison: Comparison, console: Console) -> Comparison:

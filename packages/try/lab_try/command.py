@@ -74,7 +74,7 @@ def try_brought(request: TryRequest, how: CompareOptions, options: RunOptions, c
     """Compare all senders of users' files, which need no building, with the lab's."""
     for name, value in (("param", request.params), ("sanitize", request.sanitize), ("engine", request.engine)):
         if value:
-            raise field_error(COMMAND_LINE, name, value, "left out with a .yml file: it is used with C files")
+            raise field_error(COMMAND_LINE, name, value, "absent with a .yml file: it is used with C files")
     rivals, chosen = known_senders(names(request.against)), request.links
     own = by_name(each for file in request.sources for each in own_senders(str(file), "source").values())
     seed = SEED if request.seed is None else request.seed

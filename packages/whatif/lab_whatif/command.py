@@ -144,7 +144,7 @@ def answer(request: Request, console: Console) -> None:
 def _bounded(request: Request, log: Recording, console: Console) -> None:
     """Print and write what readings of tcp_info bound."""
     if request.was:
-        rule = "left out with readings of tcp_info: they only bound the capacity; capture the packets"
+        rule = "absent with readings of tcp_info: they only bound the capacity; capture the packets"
         raise field_error(COMMAND_LINE, "was", request.was, rule)
     table, found = logs.bounds(request.capture, log)
     request.folder.mkdir(parents=True, exist_ok=True)

@@ -215,8 +215,8 @@ def test_a_stand_in_keeps_the_points_apart() -> None:
     ("chosen", "how", "line"),
     [
         ({}, {}, "shard=1/2: must be used with --fixed or --quick: else results decide which trials come next"),
-        ({"fixed": True}, {"resume": True}, "resume=True: must be left out with --shard"),
-        ({"quick": True}, {"budget_minutes": 3.0}, "budget-minutes=3.0: must be left out with --shard"),
+        ({"fixed": True}, {"resume": True}, "resume=True: must be absent with --shard"),
+        ({"quick": True}, {"budget_minutes": 3.0}, "budget-minutes=3.0: must be absent with --shard"),
     ],
 )
 def test_a_comparison_has_shards_only_where_its_trials_are_known(

@@ -159,7 +159,7 @@ def reproduce_part(requested: Requested, part: Part, options: RunOptions, consol
     """
     for name, value in (("claim", requested.claim), ("scheduler", requested.scheduler)):
         if value:
-            raise field_error(COMMAND_LINE, name, value, "left out with --shard")
+            raise field_error(COMMAND_LINE, name, value, "absent with --shard")
     experiments, errors = load_campaign(requested.names or [*chain(*stages())], requested.quick)
     if errors:
         raise errors[0]

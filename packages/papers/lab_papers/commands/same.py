@@ -42,7 +42,7 @@ class SameRequest:
     def __post_init__(self) -> None:
         """Refuse a reference of some trials only."""
         if self.update and self.only != ("*",):
-            raise field_error(COMMAND_LINE, "only", ",".join(self.only), "left out with --update")
+            raise field_error(COMMAND_LINE, "only", ",".join(self.only), "absent with --update")
 
     def wants(self, name: str) -> bool:
         """Return whether a trial is one of them."""

@@ -180,7 +180,7 @@ def cover(names: Sequence[str], table: str | None, console: Console) -> None:
     """Print what became of every place of the sources, of all of them together."""
     for field, given in (("scenario", names[0] if names else None), ("table", table)):
         if given is not None:
-            raise field_error(COMMAND_LINE, field, given, "left out with --coverage, which lists all")
+            raise field_error(COMMAND_LINE, field, given, "absent with --coverage, which lists all")
     for line in coverage_lines(console.width):
         say(console, line)
 

@@ -174,4 +174,4 @@ def test_the_list_is_printed_with_what_became_of_each_place() -> None:
 )
 def test_the_list_is_of_all_places(names: list[str], table: str | None, field: str) -> None:
     line = error_of(cover, names, table, Console())
-    assert line == f"command line: {field}: must be left out with --coverage, which lists all"
+    assert line == f"command line: {field}: must be absent with --coverage, which lists all"

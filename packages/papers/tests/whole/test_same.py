@@ -252,7 +252,7 @@ def test_trials_that_are_not_wanted_are_not_missed(stored: reference.Reference) 
 
 
 def test_some_trials_are_no_reference() -> None:
-    assert "only=geo-*: must be left out with --update" in error_of(SameRequest, update=True, only=("geo-*",))
+    assert "only=geo-*: must be absent with --update" in error_of(SameRequest, update=True, only=("geo-*",))
 
 
 def test_a_run_over_a_recording_that_is_not_fetched_is_left_out_with_the_command_that_fetches_it(

@@ -76,7 +76,7 @@ def test_a_route_whose_packets_are_too_small_for_quic_is_refused() -> None:
 
 
 def test_a_second_download_beside_quic_is_refused() -> None:
-    with pytest.raises(UserError, match=r"rival=cubic: must be left out with a sender over QUIC \(search_quic\)"):
+    with pytest.raises(UserError, match=r"rival=cubic: must be absent with a sender over QUIC \(search_quic\)"):
         try_link("wired-clean", ["search_quic"], {"rival": "cubic", "topology": "dumbbell"})
 
 
@@ -93,7 +93,7 @@ def test_a_rival_over_quic_is_refused_as_a_sender_over_quic_is(tmp_path: Path) -
     file = tmp_path / "mine.yml"
     fields = "topology: dumbbell\nprofile: wired-clean\ntrials: 1\nduration_s: 3\nseed: 1\n"
     file.write_text(f"question: Who wins?\nccas: [cubic]\nrival: search_quic\n{fields}")
-    assert "rival=search_quic: must be left out with a sender over QUIC" in error_of(load_experiment, str(file))
+    assert "rival=search_quic: must be absent with a sender over QUIC" in error_of(load_experiment, str(file))
 
 
 def test_a_scenario_names_senders_of_both_files() -> None:

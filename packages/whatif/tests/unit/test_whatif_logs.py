@@ -137,7 +137,7 @@ def test_readings_are_refused_for_other_senders(tmp_path: Path) -> None:
     file = put(tmp_path / "log", READINGS)
     result = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", "--cca", "bbr"])
     assert isinstance(result.exception, UserError)
-    assert "left out with readings of tcp_info" in str(result.exception)
+    assert "absent with readings of tcp_info" in str(result.exception)
 
 
 @pytest.mark.parametrize(
