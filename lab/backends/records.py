@@ -20,7 +20,7 @@ from lab.node.plan import CallPlan, Plan
 INPUTS = ("plan.json", "link", "topology", "own")  # the host has its own
 LOG = "kernel.log"  # of a virtual kernel: what the host read of its console; a machine sends its own
 PLAIN = "a plain file or folder"
-MOST_FILES, MOST_DEPTH = 1000, 8
+MOST_FILES, MOST_DEPTH, MOST_NAME_BYTES = 1000, 8, 255
 LEAST_BYTES = 1 << 30  # of records; a trial of a minute at 100 Mb/s leaves a tenth
 TRACES = 8  # times the trace: the capture is as large, and half of the trace's own buffer is reserve
 MESSAGE_CHARS = 600
@@ -83,10 +83,10 @@ def take_tar(stream: IO[bytes], folder: Path, most: int) -> None:
         for member in tar:
             name = member.name.removeprefix("./")
             parts = PurePosixPath(name).parts
-            if not (member.isreg() or member.isdir()) or {"/", ".."} & {*parts}:
+            if not (member.isreg() or member.isdir()) or {"/", ".."} & {*parts} or "\0" in name:
                 raise _not_plain(name)
-            if len(parts) > MOST_DEPTH:
-                raise TrialError(f"trial: {_shown(name)}: must be at most {MOST_DEPTH} folders deep")
+            if len(parts) > MOST_DEPTH or max((len(os.fsencode(part)) for part in parts), default=0) > MOST_NAME_BYTES:
+                raise _too_deep(name)
             count.add(name, member.size)
             if not parts or parts[0] in INPUTS:
                 continue
@@ -129,7 +129,7 @@ class Count:
 def _entries(parent: int, prefix: str = "", depth: int = 1) -> Iterator[Entry]:
     """Yield what an open folder holds, each folder before its content; one that goes away meanwhile is left out."""
     if depth > MOST_DEPTH:
-        raise TrialError(f"trial: {_shown(prefix)}: must be at most {MOST_DEPTH} folders deep")
+        raise _too_deep(prefix)
     with os.scandir(parent) as found:
         for each in found:
             try:
@@ -177,6 +177,11 @@ def _require_plain(name: str, status: os.stat_result) -> None:
 
 def _not_plain(name: str) -> TrialError:
     return TrialError(f"trial: {_shown(name)}: must be {PLAIN}")
+
+
+def _too_deep(name: str) -> TrialError:
+    rule = f"at most {MOST_DEPTH} folders deep, each name of at most {MOST_NAME_BYTES} bytes"
+    return TrialError(f"trial: {_shown(name)}: must be {rule}")
 
 
 def _shown(name: str) -> str:

@@ -116,7 +116,7 @@ def test_a_sparse_file_of_100_gb_is_refused_before_it_is_copied(room: Path, fold
 
 def test_folders_in_folders_without_end_are_refused_and_removed(room: Path, folder: Path) -> None:
     deepened(room, 300)
-    with pytest.raises(TrialError, match=r"must be at most 8 folders deep$"):
+    with pytest.raises(TrialError, match=r"must be at most 8 folders deep, each name of at most 255 bytes$"):
         take(room, folder, MOST_BYTES)
     remove(room)
     assert not room.exists()
@@ -160,6 +160,8 @@ def test_a_machine_sends_no_file_to_another_place_and_no_more_than_a_trial_may_l
     with pytest.raises(TrialError, match=r"^trial: a/b: must be a plain file or folder$"):
         take_tar(archive(("./a", tarfile.REGTYPE, ""), ("./a/b", tarfile.REGTYPE, "")), folder, MOST_BYTES)
     assert not (folder.parent / "outside").exists()
+    with pytest.raises(TrialError, match=r"éé: must be at most 8 folders deep, each name of at most 255 bytes$"):
+        take_tar(archive((128 * "é", tarfile.REGTYPE, "")), folder, MOST_BYTES)
     members = [(str(number), tarfile.REGTYPE, "") for number in range(MOST_FILES + 1)]
     with pytest.raises(TrialError, match="must be at most"):
         take_tar(archive(*members), folder, MOST_BYTES)
