@@ -149,6 +149,9 @@ def paused(idle: int, inferred: Inferred) -> Iterator[str]:
 
 def for_others(segments: Segments) -> Iterator[str]:
     """Yield what forbids to speak of other senders, though the link is seen."""
+    if segments.is_subflow:
+        rule = "the only one, for the replay has no other: set net.mptcp.enabled=0 at the receiver, or leave --was out"
+        yield f"subflow of MPTCP=one of several: must be {rule}"
     counts = segments.flags[~segments.data & (segments.flags & SYN == 0)] & (ECE | CWR | AE)
     if _counts_marks(segments):
         reports = int((counts[0 if segments.opener_sends else 1 :] != UNMARKED).sum())  # the opener's first is another

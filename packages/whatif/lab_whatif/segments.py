@@ -55,6 +55,7 @@ class Segments:
     far_copies: float = 0.0  # share of segments that another place shows too
     header_bytes: int = HEADER_BYTES  # of IP and TCP in front of data
     grain_s: float = 0.0  # step of the capture's clock, the coarsest of several interfaces
+    is_subflow: bool = False  # one of several of MPTCP
 
 
 def of_capture(path: Path, notes: list[str]) -> Segments:
@@ -71,10 +72,10 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     if len(connections) > 1 or others:
         others += sum(packet.ip_bytes for each in connections if each is not largest for packet in each)
         notes.append(_largest(found, share, len(connections), others))
-    if is_one_of_several((packet.source + packet.header[:2], packet.header) for packet in found):
-        notes.append(OTHERS)
-    whole = _without_keepalives(_decoded(path.name, found, share))
-    return replace(whole, cut=cut, far_copies=far / len(found), grain_s=of_interfaces_s(found))
+    is_subflow = is_one_of_several((packet.source + packet.header[:2], packet.header) for packet in found)
+    notes += [OTHERS] * is_subflow
+    whole = replace(_decoded(path.name, found, share), cut=cut, is_subflow=is_subflow)
+    return replace(_without_keepalives(whole), far_copies=far / len(found), grain_s=of_interfaces_s(found))
 
 
 def _without_keepalives(segments: Segments) -> Segments:
