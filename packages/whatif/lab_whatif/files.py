@@ -55,10 +55,7 @@ def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list
         (was, each.quantity, each.unit, each.recorded, each.replayed, each.replayed, each.answer, each.reason)
         for each in compared
     ]
-    rows += [
-        (each.sender, each.quantity, each.unit, each.recorded, each.low, each.high, _answer(each), each.reason)
-        for each in ranges
-    ]
+    rows += [(*each[:6], "REFUSED" if each.low is None else "RANGE", each.reason) for each in ranges]
     names = ["sender", "quantity", "unit", "recorded", "low", "high", "answer", "reason"]
     types = [pl.String, pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String, pl.String]
     schema = dict(zip(names, types, strict=True))
@@ -68,7 +65,3 @@ def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list
 def _write_table(file: Path, table: pl.DataFrame) -> None:
     with whole_file(file) as sink:
         table.write_parquet(sink)
-
-
-def _answer(each: Range) -> str:
-    return "REFUSED" if each.low is None else "RANGE"

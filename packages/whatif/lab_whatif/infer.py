@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from lab_whatif.capacity import MARGIN_S, busy_gaps, capacity, in_order, overtaken
 from lab_whatif.path import FRAME_BYTES, Path
-from lab_whatif.queue import END_SHARE, Buffer, buffer_of
+from lab_whatif.queue import END_SHARE, LEAST_DROPS, RANDOM_SHARE, Buffer, buffer_of
 from lab_whatif.segments import HEADER_BYTES
 
 STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
+LAST_PART, LAST_ACKS = 64, 20  # of the ACKs, and at least so many: of these each shows a step of the last span
 STEADY, EVEN = 0.5, 0.9  # of the way up's changes are a drift's: R squared over time
 MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 MOST_ROUGH_SHARE = 0.05  # of the capacity: without a word
@@ -111,8 +112,27 @@ class Inferred:
     @property
     def stepped_s(self) -> float:
         """Return by how much the way up changes at once, as where the other end's clock is set; 0 of too little."""
-        step_s = _step_s(self._least_of_spans()[1])
-        return step_s if step_s > self.least_apart_s else 0.0
+        up_s = self._least_of_spans()[1]
+        up_s = up_s[np.isfinite(up_s)]
+        step_s = abs(_step(up_s)[1])
+        up, least_apart_s = self.path.up, self.least_apart_s
+        if len(up_s) > 1 and np.ptp(up_s[:-1]) <= least_apart_s:  # level, but for a step within the last span
+            last = slice(-max(len(up.least_s) // LAST_PART, LAST_ACKS), None)
+            if up.least_s[last].min() - up_s[:-1].max() > least_apart_s:
+                step_s = max(step_s, float(up.most_s[last].min() - up_s[:-1].mean()))
+        return step_s if step_s > least_apart_s else 0.0
+
+    @property
+    def moved(self) -> tuple[float, float, float] | None:
+        """Return from when on losses met a larger queue for good, and the mean in bytes until then and since."""
+        buffer = self.buffer
+        full = np.flatnonzero(buffer.met_bytes >= RANDOM_SHARE * buffer.most_queued_bytes)
+        place, more_bytes = _step(buffer.met_bytes[full].astype(float))
+        few = min(place, len(full) - place) < LEAST_DROPS
+        if few or buffer.kind == "at least" or more_bytes < 2 * END_SHARE * buffer.most_queued_bytes:
+            return None
+        before, since = np.split(buffer.met_bytes[full], [place])
+        return float(buffer.lost_s[full[place]]), float(before.mean()), float(since.mean())
 
     @property
     def runs_apart(self) -> bool:
@@ -168,7 +188,8 @@ def infer(path: Path, name: str) -> Inferred:
         if rough or 100 * overtaken(path.down, path.step_ms / 1e3).mean() > MOST_OVERTAKEN_PCT:
             buffer = buffer.unplaced
     if path.counted:
-        buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
+        lost_s, lost_pkts = path.counted
+        buffer = replace(buffer, lost_s=lost_s, lost_pkts=lost_pkts, met_bytes=buffer.met_bytes[:0])
     return Inferred(name, path, table, buffer, jitter_ms, mss, length_s)
 
 
@@ -187,15 +208,15 @@ def _steadiness(waits_s: NDArray[np.float64]) -> float:
     return float(np.corrcoef(place, waits_s[place])[0, 1]) ** 2
 
 
-def _step_s(waits_s: NDArray[np.float64]) -> float:
-    """Return by how much waits change at once and for good, as when a clock is set; 0 where they do otherwise."""
-    waits_s = waits_s[np.isfinite(waits_s)]
-    parts = [np.split(waits_s, [place]) for place in range(1, len(waits_s))]
-    within = [sum(float(each.var()) * len(each) for each in pair) for pair in parts]
-    if not parts or min(within) > (1 - EVEN) * float(waits_s.var()) * len(waits_s):
-        return 0.0
-    before_s, after_s = parts[int(np.argmin(within))]
-    return abs(float(after_s.mean() - before_s.mean()))
+def _step(values: NDArray[np.float64]) -> tuple[int, float]:
+    """Return where values change at once and for good, and by how much; 0 and 0 where they do otherwise."""
+    if len(values) < 2:
+        return 0, 0.0
+    before, total = np.arange(1, len(values)), np.cumsum(values - values.mean())[:-1]
+    apart = -total * len(values) / (before * (len(values) - before))  # the mean since each place, less that before it
+    explained = np.abs(total * apart)  # of the sum of squares
+    place = int(explained.argmax())
+    return (place + 1, float(apart[place])) if explained[place] >= EVEN * values.var() * len(values) else (0, 0.0)
 
 
 def _jitter_ms(path: Path) -> float:

@@ -48,6 +48,7 @@ class Buffer:
     random_loss_pct: float
     lost_s: NDArray[np.float64]  # when the packet behind each hole arrived
     lost_pkts: NDArray[np.float64]
+    met_bytes: NDArray[np.int64]  # the queue that each of them met
     hidden_bytes: int = 0  # by which one ACK of many packets makes a queue too large
     random_pkts: int = 0  # lost where the queue was not near its largest
     is_placed: bool = True  # whether it is seen which queue what was lost had met
@@ -114,7 +115,7 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
     is_below = levels < NEAR_END * most
     evenly = _lost_evenly(found.packets, levels, queued, NEAR_END * most)
     random_pct = 100 * evenly or _share_pct(found.packets[is_low], at_low)
-    lost = down.arrival_s[found.place], found.packets
+    lost = down.arrival_s[found.place], found.packets, levels
     full, levels = found.packets[~is_low], levels[~is_low]
     together = _together_pkts(down, queued)
     hidden_bytes = int((together - 1) * down.frame_bytes.max())

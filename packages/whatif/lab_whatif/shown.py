@@ -103,6 +103,11 @@ def _caveats(inferred: Inferred) -> Iterator[str]:
         taken = f"{varies}: that is taken for a queue, so the capacity may be higher and the buffer smaller"
         random = inferred.buffer.random_loss_pct > 0
         yield taken + (", and what seems lost without a full queue may have met one" if random else "")
+    if moved := inferred.moved:
+        before_mb, since_mb = (each / MB for each in moved[1:])
+        met = f"from {moved[0]:.1f} s on losses met a queue of {since_mb:.3f} MB, until then of {before_mb:.3f} MB"
+        how = "as where the way down becomes longer at once (a handover)"
+        yield f"{met}, {how}: then the buffer drops what exceeds the smaller of the two"
     if inferred.near_ms:
         took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
         yield f"{took}: if the capture was not taken at it, the base RTT is longer by as much"

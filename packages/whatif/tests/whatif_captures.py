@@ -32,6 +32,7 @@ class Known:
     late_share: float = 0.0  # of packets, which others overtake
     late_ms: float = 20.0
     sway_ms: float = 0.0  # by which the way down is longer at most, every 0.7 s
+    longer_ms: float = 0.0  # by which the way down is longer from 1.2 s on
     stamp_ms: int = 1  # of both ends
     stamp_base: int = 1000
     isn: int = 1_000_000
@@ -166,6 +167,7 @@ class Download:
         self.queue.append((self.free_s, MSS + HEADERS))
         late_s = known.late_ms / 1e3 if known.late_share and self.random.random() < known.late_share else 0.0
         late_s += known.sway_ms / 2e3 * (1 + math.sin(2 * math.pi * self.free_s / 0.7))
+        late_s += known.longer_ms / 1e3 if self.free_s > 1.2 else 0.0
         self._at(self._handled_s(self.free_s + known.one_way_ms / 1e3 + late_s), self._arrive, number, frame)
 
     def _handled_s(self, t_s: float) -> float:

@@ -26,7 +26,7 @@ def test_time_stamps_of_the_other_end_that_are_set_back_are_refused(tmp_path: Pa
 
 
 @BOTH_ENDS
-@pytest.mark.parametrize(("since_s", "by_ms"), [(0.4, 20), (2.5, 5)])
+@pytest.mark.parametrize(("since_s", "by_ms"), [(0.4, 20), (2.5, 5), (2.6, 20)])
 def test_a_step_of_the_way_up_is_stated_as_it_may_be_of_the_other_ends_clock(
     tmp_path: Path, side: str, since_s: float, by_ms: int
 ) -> None:

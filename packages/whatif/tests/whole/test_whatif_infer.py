@@ -82,10 +82,21 @@ def test_a_change_of_the_rate_is_seen_when_it_happens(tmp_path: Path, side: str)
 
 @ENDS
 def test_a_drop_above_a_threshold_is_no_tail_drop(tmp_path: Path, side: str) -> None:
-    found = inferred(tmp_path, Known(drop_above=0.5, buffer_bytes=300_000), side).buffer
+    link = inferred(tmp_path, Known(drop_above=0.5, buffer_bytes=300_000), side)
+    found = link.buffer
     assert found.kind == "threshold"
     assert found.bytes == pytest.approx(150_000, rel=0.08)
     assert found.drop_pct == pytest.approx(25, abs=6)
+    assert link.moved is None
+
+
+@ENDS
+def test_a_way_down_that_becomes_longer_says_that_a_threshold_may_be_none(tmp_path: Path, side: str) -> None:
+    link = inferred(tmp_path, Known(longer_ms=20), side)
+    assert link.moved == pytest.approx((1.3, 150_000, 200_000), rel=0.04)
+    assert any(
+        "(a handover): then the buffer drops what exceeds the smaller" in line for line in link_lines(link, side)
+    )
 
 
 @ENDS
