@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from lab.base import entry_points, paths
 from lab.base.additions import load_file
@@ -54,6 +54,9 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
         if option not in known:
             rule = f"an option of {importer.name}: {', '.join(known) or 'none'}"
             raise field_error(path, option, options[option], rule)
+        choices = choices_of(known[option])
+        if choices and options[option] not in (*choices, known[option].default):
+            raise field_error(path, option, options[option], f"one of {', '.join(choices)}")
     return importer.read(path, **options)
 
 
@@ -103,6 +106,12 @@ def options_of(importer: Importer) -> dict[str, inspect.Parameter]:
     """Return the options of a format, by name."""
     parameters = inspect.signature(importer.read).parameters
     return {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def choices_of(option: inspect.Parameter) -> tuple[str, ...]:
+    """Return the words that an option takes, where its kind states them."""
+    kinds = (option.annotation, *get_args(option.annotation))
+    return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
 
 
 def _packages() -> list[Formats]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
-from typing import Literal, get_args, get_origin
+from typing import get_args
 
 from rich.console import Group
 from rich.table import Table
@@ -14,7 +14,7 @@ from rich.text import Text
 
 from lab.base import paths
 from lab.traces.datasets import Dataset, datasets
-from lab.traces.importers import known_formats, options_of
+from lab.traces.importers import choices_of, known_formats, options_of
 from lab.traces.recording import Recording
 from lab_formats.shown.panels import panels
 from lab_formats.shown.terminal import drawn
@@ -42,9 +42,8 @@ def _options(options: dict[str, inspect.Parameter]) -> str:
 def _choices(option: inspect.Parameter) -> str:
     """Return the values that an option takes, where they are few."""
     kinds = get_args(option.annotation) or (option.annotation,)
-    literal = next((kind for kind in (option.annotation, *kinds) if get_origin(kind) is Literal), None)
-    if literal is not None:
-        return f" ({', '.join(get_args(literal))})"
+    if choices := choices_of(option):
+        return f" ({', '.join(choices)})"
     return " (yes, no)" if bool in kinds else " (file)" if Path in kinds else ""
 
 

@@ -55,7 +55,9 @@ def progress(runs: Sequence[Stored], requested: Mapping[str, int]) -> str:
     """Return how many of the trials that the papers' scenarios request are stored; requested: trials by scenario."""
     wanted = sum(requested.values())
     by_name = {each.name: each for each in runs}
-    stored = {name: min(_stored(by_name[name]), requested[name]) for name in requested if name in by_name}
+    stored = {
+        name: min(each.judged.trials.height, requested[name]) for name, each in by_name.items() if name in requested
+    }
     if not stored:
         return f"0 of {wanted:,} trials of the papers' scenarios are stored"
     if (done := sum(stored.values())) == wanted:
@@ -79,7 +81,3 @@ def outdated(results: Path, runs: Sequence[Stored]) -> list[str]:
     late = [each.name for each in runs if (each.run.path / "run.json").stat().st_mtime > judged.stat().st_mtime]
     names = ", ".join(late)
     return [f"newer than the claims below: {names}; `lab evaluate` judges them again"] if late else []
-
-
-def _stored(run: Stored) -> int:
-    return run.judged.trials.height

@@ -4,7 +4,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import polars as pl
 
@@ -23,12 +23,12 @@ from lab_formats.reading.clock import (
     resolution_s,
     with_holes,
 )
-from lab_formats.reading.decimals import MARKS, with_points, without_units
+from lab_formats.reading.decimals import with_points, without_units
 from lab_formats.reading.doubts import FROM_ITS_TIME, counters, gaps, marks, of_unit, parties, thousands
-from lab_formats.reading.spans import SIDES, Spans, spans_of
+from lab_formats.reading.spans import Spans, spans_of
 from lab_formats.reading.table import Table
 from lab_formats.reading.units import PER_INTERVAL, UNITS, ColumnSpec, check_unit, parse_columns
-from lab_formats.reading.user_table import SEPARATORS, UserTable, Wanted, read_user_table
+from lab_formats.reading.user_table import UserTable, Wanted, read_user_table
 
 CLOCKS = ("t_s", "duration_s")
 Choice = Literal["refuse", "spread"]
@@ -49,7 +49,7 @@ def read(
     path: Path,
     *,
     columns: str | None = None,
-    separator: str | None = None,
+    separator: Literal["comma", "tab", "blank", "semicolon", "bar"] | None = None,
     header: bool = True,
     missing: tuple[str, ...] = ("",),
     lost: tuple[str, ...] = (),
@@ -59,8 +59,8 @@ def read(
     same_time: Choice = "refuse",
     zeros: Literal["stall", "missing"] = "stall",
     holes: Literal["missing", "hold"] = "missing",
-    decimal: str | None = None,
-    interval: str | None = None,
+    decimal: Literal["point", "comma"] | None = None,
+    interval: Literal["before", "after"] | None = None,
     step_s: float | None = None,
 ) -> Recording:
     """Read the columns named, as in `t_s=Time [ms], rate_down_mbps=DL [kbit/s]`; without, the header's own names.
@@ -71,7 +71,6 @@ def read(
     is about: the time before its t_s, or after. `sort` lets rows stand out of order; `same_time` spread rows of one
     reading; `zeros` is what a rate of 0 means; `holes` what follows where a rate's next row is late.
     """
-    _check(path, separator, meaning, same_time, zeros, holes, decimal, interval)
     found = read_user_table(path, separator, header, _wanted(path, columns))
     specs = _specs(path, found, columns, step_s)
     table, behind = without_units(found.table, specs, missing + lost)
@@ -236,15 +235,6 @@ def _zero_note(rtt: pl.Series) -> list[str]:
     """Return a note on round trips of 0, which may be marks."""
     zeros = int((rtt == 0).sum())
     return [f"{zeros} round trips are 0, as measured: --set lost=0 takes them for lost probes."] if zeros else []
-
-
-def _check(path: Path, separator: str | None, meaning: str | None, *choices: str | None) -> None:
-    known = (("refuse", "spread"), ("stall", "missing"), ("missing", "hold"), (None, *MARKS), (None, *SIDES))
-    names = ("same_time", "zeros", "holes", "decimal", "interval")
-    given = [("separator", separator, (None, *SEPARATORS)), ("meaning", meaning, (None, *get_args(Meaning)))]
-    for field, value, allowed in (*given, *zip(names, choices, known, strict=True)):
-        if value not in allowed:
-            raise field_error(path, field, value, f"one of {', '.join(str(one) for one in allowed if one is not None)}")
 
 
 def _column(table: Table, one: ColumnSpec, missing: tuple[str, ...], lost: tuple[str, ...], zeros: str) -> pl.Series:

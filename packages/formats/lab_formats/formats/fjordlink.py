@@ -44,16 +44,8 @@ FROM_DISH = Preset(
     meaning="usage",
     notes=(USAGE,),
 )
-FROM_ROUTER = Preset(
-    name="fjordlink",
-    reads=FROM_DISH.reads,
-    gives=FROM_DISH.gives,
-    fits=fits,
-    columns=f"t_s={CLOCK} [date], rate_down_mbps={RECEIVED} [bit/s], rate_up_mbps={SENT} [bit/s]",
-    missing=MISSING,
-    meaning="usage",
-    notes=(USAGE,),
-)
+OF_A_ROUTER = f"t_s={CLOCK} [date], rate_down_mbps={RECEIVED} [bit/s], rate_up_mbps={SENT} [bit/s]"
+FROM_ROUTER = FROM_DISH.model_copy(update={"columns": OF_A_ROUTER, "full_loss_has_no_rtt": False})
 
 
 def read(path: Path, *, router: str | None = None) -> Recording:

@@ -11,7 +11,7 @@ from lab.base.errors import UserError, field_error
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.documents import Node, documents
-from lab_formats.reading.iperf3_tests import GOODPUT, RULE, USER, Test, check_choices, cut_ramps, read_test
+from lab_formats.reading.iperf3_tests import GOODPUT, RULE, USER, Test, cut_ramps, read_test
 from lab_formats.reading.iperf3_totals import believed, totals_of, written
 
 # Before 3.11 iperf3 wrote both directions of a two-way test under one name, that of the server's data second
@@ -85,7 +85,6 @@ def read(
     `user` is the end that is the link's user: at the client, a reverse test is down and another up. `ramp`: whether
     each TCP test loses its own slow start.
     """
-    check_choices(path, ramp, user)
     notes: list[str] = []
     documents = tests_of(path, notes)
     read_tests = [(document, read_test(document, number, user)) for number, document in enumerate(documents, 1)]

@@ -17,7 +17,6 @@ from lab_formats.reading.iperf3_tests import (
     TWO_WAY,
     USER,
     Test,
-    check_choices,
     cut_ramps,
     loss_column,
     rate_column,
@@ -47,7 +46,6 @@ def read(
 
     `test` picks one test of several, from 1: the text does not state the pauses between them.
     """
-    check_choices(path, ramp, user)
     lines = read_lines(path)
     texts = texts_of(path, lines)
     if not texts:

@@ -6,7 +6,6 @@ from typing import Literal
 
 import polars as pl
 
-from lab.base.errors import field_error
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Recording
 from lab_formats.reading.clock import dated, ordered, with_holes
@@ -35,8 +34,6 @@ def read(path: Path, *, zeros: Literal["stall", "missing"] = "stall") -> Recordi
     While idle (State I) nobody requested data: the rate is missing. A rate of 0 while connected may be a stall or a
     pause between two downloads; the file does not distinguish them: `zeros` decides.
     """
-    if zeros not in ("stall", "missing"):
-        raise field_error(path, "zeros", zeros, "stall or missing")
     table = read_table(path)
     state = table.text("State")
     if len(odd := (~state.is_in(list(STATES))).arg_true()):

@@ -45,7 +45,8 @@ def parties(table: Table, used: Sequence[str]) -> list[str]:
     return [
         f"The rows are of {len(values)} different {name} ({_shown(values)}), all in one series."
         for name in _others(table, used)
-        if PARTY.fullmatch(name) and len(values := _different(table.text(name))) > 1
+        if PARTY.fullmatch(name)
+        and len(values := [each for each in table.text(name).unique(maintain_order=True) if each]) > 1
     ]
 
 
@@ -99,10 +100,6 @@ def thousands(table: Table, names: Sequence[str], separator: str) -> list[str]:
 
 def _others(table: Table, used: Sequence[str]) -> list[str]:
     return [name for name in table.frame.columns if name not in {*used, "_row"}]
-
-
-def _different(text: pl.Series) -> list[str]:
-    return text.filter(text != "").unique(maintain_order=True).to_list()
 
 
 class Doubt(NamedTuple):

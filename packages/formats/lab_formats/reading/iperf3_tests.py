@@ -3,13 +3,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.base.errors import field_error
 from lab.traces.columns import FASTEST_MBPS, LONGEST_S
 from lab_formats.reading.documents import INFINITE, Node
 from lab_formats.reading.text import short
@@ -82,13 +80,6 @@ def cut_ramps(tests: list[Test]) -> tuple[list[Test], str]:
     gone_s = [float(test.ends_s[n - 1] - test.starts_s[0]) if n else 0.0 for test, n in zip(tests, cut, strict=True)]
     words = f"{sum(cut)} intervals, {sum(gone_s):.1f} s in {len(tests)} tests (at most {max(gone_s):.1f} s in one)"
     return [test.without(n) for test, n in zip(tests, cut, strict=True)], words
-
-
-def check_choices(path: Path, ramp: str, user: str) -> None:
-    """Refuse options that are none."""
-    for field, value, known in (("ramp", ramp, ("cut", "keep")), ("user", user, ("client", "server"))):
-        if value not in known:
-            raise field_error(path, field, value, " or ".join(known))
 
 
 def rate_column(reverse: bool, user: str) -> str:

@@ -114,11 +114,7 @@ def _netfilter(frame: bytes) -> int:
     return NOT_IP
 
 
-def _raw(frame: bytes) -> int:
-    return 0 if frame[0] >> 4 in (4, 6) else NOT_IP
-
-
-RAW = ("raw IP", _raw)
+RAW = ("raw IP", lambda frame: 0 if frame[0] >> 4 in (4, 6) else NOT_IP)
 LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
     1: ("Ethernet", of_ethernet),
     0: ("BSD loopback", _loopback),

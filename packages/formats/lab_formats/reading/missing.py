@@ -119,6 +119,7 @@ def merged(packets: list[Packet]) -> Iterator[str]:
     longer = [packet.ip_bytes for packet in packets if packet.flow not in most and packet.ip_bytes > ETHERNET_BYTES]
     if LEAST_HEADER * sum(size // ETHERNET_BYTES for size in longer) > MOST_HEADERS * all_bytes:
         words = "as where a host puts several together (GSO, GRO): the headers between them are then not in the rate"
+        words += ", unless the link carries packets as long (jumbo frames)"
         yield f"{len(longer)} packets are longer than {ETHERNET_BYTES} bytes, {words}."
 
 

@@ -51,7 +51,7 @@ OTHER = (
     r"|^ICMP .* for ICMP Echo sent to .*$|^\S+ +: xmt/rcv/%loss = .*$|^\S+ +: (?:[\d.]+|-)(?: (?:[\d.]+|-))*$"
     r"|^.*[$#%>] ?(?:\S+=\S* |sudo )*\S*ping6? .*$|^\S*(?: \S+)?[$#%]$|^Script (?:started|done) .*$"  # a terminal's
 )
-KNOWN = "a line that ping writes, alone or behind a clock such as 2026-11-25T10:15:00.5"
+KNOWN = "a line that ping writes, with its time (-s 16 or more), alone or behind a clock such as 2026-11-25T10:15:00.5"
 BAD_SUM = "(BAD CHECKSUM!)"  # which ping does not count as received
 ODD_ENDS = ("", "(DUP!)", "(same route)", "(truncated)", "(DIFFERENT ADDRESS!)", BAD_SUM)
 MOST_SENT = 100_000_000

@@ -99,10 +99,6 @@ def _l2tp(frame: bytes, at: int) -> int:
     return _of_version(frame, of_ppp(frame, inner))
 
 
-def _lisp(frame: bytes, at: int) -> int:
-    return _of_version(frame, at + LISP_BYTES)
-
-
 def _gue(frame: bytes, at: int) -> int:
     """Pass the header, whose optional fields are in words; version 1 has none, and is the packet itself."""
     if frame[at] >> 6:
@@ -150,7 +146,7 @@ PORTS: dict[int, Callable[[bytes, int], int]] = {
     6081: _geneve,
     2152: _gtp,
     4754: _gre,
-    4341: _lisp,
+    4341: lambda frame, at: _of_version(frame, at + LISP_BYTES),
     6080: _gue,
     6635: lambda frame, at: _of_version(frame, of_labels(frame, at)),
 }

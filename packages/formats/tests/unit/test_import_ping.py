@@ -109,6 +109,7 @@ def test_runs_to_several_targets_must_be_distinguished(tmp_path: Path) -> None:
         ("64 bytes from 192.0.2.1: icmp_seq=70000 ttl=50 time=1 ms", "line 3: seq=70000: must be at most 65535"),
         ("64 bytes from 192.0.2.1: icmp_seq=2 ttl=50 time=99999999 ms", "line 3: rtt_ms=99999999: must be at most"),
         ("64 bytes from 192.0.2.1: icmp_seq=2 ttl=50 time=1 ms and so on", "line 3: text=64 bytes"),
+        ("16 bytes from 192.0.2.1: icmp_seq=2 ttl=50", r"ping writes, with its time \(-s 16 or more\)"),
         (
             "Reply from 192.0.2.1: bytes=32 time=20ms TTL=50",
             "line 3: text=Reply from .*: must be a line that ping writes",

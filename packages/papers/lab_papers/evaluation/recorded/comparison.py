@@ -62,7 +62,7 @@ def compare_recorded(folder: Path, names: Sequence[str]) -> Comparison:
         sender=sender,
         trials=tuple(download for _, download in known),
         truths=tuple(_truth(trial, download) for trial, download in known),
-        recorded=tuple(_recorded(name) for name in _members(names) or _fetched()),
+        recorded=tuple(recorded(find(name, None, []), stem(Path(name).name)) for name in _members(names) or _fetched()),
     )
 
 
@@ -100,7 +100,3 @@ def _members(names: Sequence[str]) -> list[str]:
     for name, one in logs().items():
         of.setdefault(one.collection, []).append(name)
     return [each for name in names for each in of.get(name.rstrip("/"), [name])]
-
-
-def _recorded(name: str) -> Download:
-    return recorded(find(name, None, []), stem(Path(name).name))
