@@ -16,6 +16,7 @@ STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
 LAST_PART, LAST_ACKS = 64, 20  # of the ACKs, and at least so many: of these each shows a step of the last span
+FEWEST_SINCE, MOST_SPREAD = 2, 0.25  # losses behind a step of the queue that they met; of the step, before it
 STEADY, EVEN = 0.5, 0.9  # of the way up's changes are a drift's: R squared over time
 MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 MOST_ROUGH_SHARE = 0.05  # of the capacity: without a word
@@ -125,14 +126,14 @@ class Inferred:
     @property
     def moved(self) -> tuple[float, float, float] | None:
         """Return from when on losses met a larger queue for good, and the mean in bytes until then and since."""
-        buffer = self.buffer
-        full = np.flatnonzero(buffer.met_bytes >= RANDOM_SHARE * buffer.most_queued_bytes)
-        place, more_bytes = _step(buffer.met_bytes[full].astype(float))
-        few = min(place, len(full) - place) < LEAST_DROPS
-        if few or buffer.kind == "at least" or more_bytes < 2 * END_SHARE * buffer.most_queued_bytes:
+        met_bytes, most = self.buffer.met_bytes, self.buffer.most_queued_bytes
+        full = np.flatnonzero(met_bytes >= RANDOM_SHARE * most)
+        place, more_bytes = _step(met_bytes[full].astype(float))
+        before, since = np.split(met_bytes[full], [place])
+        few = len(before) < LEAST_DROPS or len(since) < FEWEST_SINCE
+        if few or more_bytes < END_SHARE * most or before.std() > MOST_SPREAD * more_bytes:
             return None
-        before, since = np.split(buffer.met_bytes[full], [place])
-        return float(buffer.lost_s[full[place]]), float(before.mean()), float(since.mean())
+        return float(self.buffer.lost_s[full[place]]), float(before.mean()), float(since.mean())
 
     @property
     def runs_apart(self) -> bool:
@@ -183,10 +184,10 @@ def infer(path: Path, name: str) -> Inferred:
     jitter_ms, bytes_per_ms = _jitter_ms(path), most_mbps * 1e3 / 8
     in_queue = in_order(path.down, path.step_ms / 1e3)
     buffer = buffer_of(in_queue, base_s, int(path.up.ack.max()), bytes_per_ms * path.step_ms, bytes_per_ms * jitter_ms)
-    if path.by_acks and buffer.kind != "tail":
-        rough = buffer.hidden_bytes > END_SHARE * buffer.most_queued_bytes
-        if rough or 100 * overtaken(path.down, path.step_ms / 1e3).mean() > MOST_OVERTAKEN_PCT:
-            buffer = buffer.unplaced
+    rough = buffer.hidden_bytes > END_SHARE * buffer.most_queued_bytes
+    late = path.by_acks and 100 * overtaken(path.down, path.step_ms / 1e3).mean() > MOST_OVERTAKEN_PCT
+    if buffer.kind != "tail" and (rough or late):
+        buffer = buffer.unplaced
     if path.counted:
         lost_s, lost_pkts = path.counted
         buffer = replace(buffer, lost_s=lost_s, lost_pkts=lost_pkts, met_bytes=buffer.met_bytes[:0])

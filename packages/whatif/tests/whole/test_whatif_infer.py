@@ -60,6 +60,20 @@ def test_the_lost_end_of_a_burst_shows_no_smaller_buffer(tmp_path: Path) -> None
     assert found.bytes == pytest.approx(150_000, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("known", "side"),
+    [
+        (Known(8, one_way_ms=10, buffer_bytes=40_000, stamp_ms=10, ack_every=4, size_bytes=2_500_000), "server"),
+        (Known(3, one_way_ms=10, buffer_bytes=15_000, sway_ms=10, size_bytes=937_500, seed=2), "client"),
+        (Known(one_way_ms=10, buffer_bytes=25_000, held_every_s=0.1, held_s=0.005), "client"),
+    ],
+    ids=["coarse stamps", "a queue of ten packets", "a host that holds packets"],
+)
+def test_what_a_small_queue_drops_is_no_random_loss(tmp_path: Path, known: Known, side: str) -> None:
+    """1.7, 1.7 and 18.5 % seemed lost at random without a word: a queue is seen to a packet and a step of the stamps."""
+    assert inferred(tmp_path, known, side).buffer.random_loss_pct == 0
+
+
 @pytest.mark.parametrize("ack_every", [8, 32])
 def test_acks_of_many_packets_make_no_tail_drop_a_random_loss(tmp_path: Path, ack_every: int) -> None:
     """At the sender they hide when the first of those packets arrived, in the largest queue alone: the bound has it."""
@@ -94,9 +108,7 @@ def test_a_drop_above_a_threshold_is_no_tail_drop(tmp_path: Path, side: str) -> 
 def test_a_way_down_that_becomes_longer_says_that_a_threshold_may_be_none(tmp_path: Path, side: str) -> None:
     link = inferred(tmp_path, Known(longer_ms=20), side)
     assert link.moved == pytest.approx((1.3, 150_000, 200_000), rel=0.04)
-    assert any(
-        "(a handover): then the buffer drops what exceeds the smaller" in line for line in link_lines(link, side)
-    )
+    assert any("(a handover): then the buffer holds the smaller of the two" in line for line in link_lines(link, side))
 
 
 @ENDS
