@@ -151,7 +151,8 @@ class Case:
 
         Where ACKs wait for one another, the recorded waits are those of the original's ACKs.
         """
-        wait_ms, base_ms = self.inferred.up_wait_p95_ms, self.inferred.path.base_rtt_ms
+        path = self.inferred.path
+        wait_ms, base_ms = float(np.percentile(path.up.most_s, 95)) * 1e3, path.base_rtt_ms
         if wait_ms <= WAITING_RTTS * base_ms:
             return
         for mine, its in zip(self.other, self.original, strict=True):

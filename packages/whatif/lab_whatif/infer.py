@@ -49,11 +49,6 @@ class Inferred:
         return min(max(self.base_s * STEP_RTTS, SHORTEST_STEP_S), LONGEST_STEP_S)
 
     @property
-    def up_wait_p95_ms(self) -> float:
-        """Return how long ACKs waited on their way, at the 95th percentile."""
-        return float(np.percentile(self.path.up.most_s, 95)) * 1e3
-
-    @property
     def rate_varies(self) -> float:
         """Return by which share the rate changes from one known step of a quarter of an RTT to the next, median."""
         rate = self.capacity_in(self.step_s).filter("known")["rate_mbps"].to_numpy()
@@ -134,11 +129,6 @@ class Inferred:
         if few or more_bytes < END_SHARE * most or before.std() > MOST_SPREAD * more_bytes:
             return None
         return float(self.buffer.lost_s[full[place]]), float(before.mean()), float(since.mean())
-
-    @property
-    def runs_apart(self) -> bool:
-        """Return whether that is so much that it is said beside the base RTT's bound."""
-        return self.apart_ms > self.least_apart_s * 1e3
 
     @property
     def is_long(self) -> bool:

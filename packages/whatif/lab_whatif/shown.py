@@ -114,7 +114,7 @@ def _caveats(inferred: Inferred) -> Iterator[str]:
     if inferred.is_long:
         took = f"the handshake's round trip took {inferred.handshake_ms:.1f} ms"
         yield f"{took}: the base RTT is no longer than that, unless something on the way answered it"
-    if inferred.runs_apart:
+    if inferred.apart_ms > inferred.least_apart_s * 1e3:
         how = "steadily, as between two clocks that run apart"
         if inferred.stepped_s:
             how = "at once, as where the other end's clock is set, and then buffer and losses are others, too"

@@ -11,7 +11,7 @@ from lab.base.errors import UserError, field_error
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
 from lab_formats.reading.documents import Node, documents
-from lab_formats.reading.iperf3_tests import GOODPUT, RULE, USER, Test, cut_ramps, read_test
+from lab_formats.reading.iperf3_tests import GOODPUT, RULE, UDP_MEANS, USER, Test, cut_ramps, read_test
 from lab_formats.reading.iperf3_totals import believed, totals_of, written
 
 # Before 3.11 iperf3 wrote both directions of a two-way test under one name, that of the server's data second
@@ -100,7 +100,7 @@ def read(
         tests, cut = cut_ramps(tests)
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")
     frame = _on_one_clock(path, tests)
-    notes += [_meant(tests[0].udp), *written(tests), USER.format(user)]
+    notes += [UDP_MEANS if tests[0].udp else GOODPUT, *written(tests), USER.format(user)]
     return Recording(frame, "series", meaning, "iperf3-json", path.name, tuple(notes), float(frame["t_s"][-1]))
 
 
@@ -125,12 +125,6 @@ def _on_one_clock(path: Path, tests: list[Test]) -> pl.DataFrame:
         parts.append(test.frame(offset_s))
     whole = pl.concat(parts, how="diagonal").unique("t_s", keep="last", maintain_order=True)
     return whole.with_columns(pl.col("t_s") - whole["t_s"][0])
-
-
-def _meant(udp: bool) -> str:
-    if udp:
-        return "UDP: what arrived is the capacity only where more was sent than arrived; the file does not show which."
-    return GOODPUT
 
 
 IMPORTERS = (Importer("iperf3-json", "JSON of iperf3, one or several tests", "goodput", fits, read),)

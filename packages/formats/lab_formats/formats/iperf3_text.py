@@ -15,6 +15,7 @@ from lab_formats.reading.iperf3_tests import (
     OTHER_WAY,
     RULE,
     TWO_WAY,
+    UDP_MEANS,
     USER,
     Test,
     cut_ramps,
@@ -27,7 +28,6 @@ from lab_formats.reading.iperf_ways import Way, at_client, is_udp, ways_of
 from lab_formats.reading.text import line_error, read_lines, short
 
 FAILED = ("iperf3: error - ", "iperf3: interrupt - ")
-UDP_MEANS = "UDP: what arrived is the capacity only where more was sent."
 
 
 def fits(head: Head) -> bool:

@@ -21,6 +21,7 @@ RULE = (
 )
 Numbers = NDArray[np.float64]
 GOODPUT = "TCP goodput: a lower bound of the capacity, shaped by the sender's congestion control."
+UDP_MEANS = "UDP: what arrived is the capacity only where more was sent than arrived; the file does not show which."
 RAMP_KEPT = "The download's ramp is not cut: where a test began is not in the file."
 TWO_WAY = "A two-way test: both directions at the same time, so each also carries the other's ACKs."
 USER = "The {} is taken to be the link's user, which makes the direction."

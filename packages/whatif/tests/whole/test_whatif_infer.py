@@ -70,7 +70,7 @@ def test_the_lost_end_of_a_burst_shows_no_smaller_buffer(tmp_path: Path) -> None
     ids=["coarse stamps", "a queue of ten packets", "a host that holds packets"],
 )
 def test_what_a_small_queue_drops_is_no_random_loss(tmp_path: Path, known: Known, side: str) -> None:
-    """1.7, 1.7 and 18.5 % seemed lost at random without a word: a queue is seen to a packet and a step of the stamps."""
+    """1.7, 1.7 and 18.5 % seemed lost at random without a word: a queue is seen to a packet and a step of stamps."""
     assert inferred(tmp_path, known, side).buffer.random_loss_pct == 0
 
 
