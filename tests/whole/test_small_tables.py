@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pytest
-from pyarrow.parquet import read_metadata
+from pyarrow.parquet import read_metadata, write_table
 
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE
@@ -66,6 +67,15 @@ def test_a_small_table_that_does_not_fit_in_memory_is_refused(
     assert file.stat().st_size < 1_000_000
     with pytest.raises(UserError, match=rule):
         _ = Trial(run / TRIAL).retransmits
+
+
+def test_a_text_that_is_no_utf_8_is_refused_before_it_is_used(run: Path) -> None:
+    file = run / TRIAL / "link.parquet"
+    texts = pa.array([b"down.rate_mbps", b"\xff\xfe"]).view(pa.string())
+    write_table(pa.table({"t_s": [0.0, 1.0], "quantity": texts, "value": [1.0, 2.0]}), file)
+    sign(file)
+    with pytest.raises(UserError, match="must be a whole Parquet table"):
+        _ = Trial(run / TRIAL).link
 
 
 def test_columns_that_the_lab_does_not_write_are_not_read(run: Path) -> None:
