@@ -16,7 +16,7 @@ STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 SPANS = 16  # of a capture, in each of which both ways are seen: clocks hardly run apart within one
 LAST_PART, LAST_ACKS = 64, 20  # of the ACKs, and at least so many: of these each shows a step of the last span
-FEWEST_SINCE, MOST_SPREAD = 2, 0.25  # losses behind a step of the queue that they met; of the step, before it
+FEWEST_SINCE, FEWEST_RTTS, MOST_SPREAD = 2, 2, 0.25  # of losses behind a step of their queue; before it; of the step
 STEADY, EVEN = 0.5, 0.9  # of the way up's changes are a drift's: R squared over time
 MOST_OVERTAKEN_PCT = 0.1  # of the packets: without a word
 MOST_ROUGH_SHARE = 0.05  # of the capacity: without a word
@@ -121,14 +121,22 @@ class Inferred:
     @property
     def moved(self) -> tuple[float, float, float] | None:
         """Return from when on losses met a larger queue for good, and the mean in bytes until then and since."""
-        met_bytes, most = self.buffer.met_bytes, self.buffer.most_queued_bytes
-        full = np.flatnonzero(met_bytes >= RANDOM_SHARE * most)
-        place, more_bytes = _step(met_bytes[full].astype(float))
-        before, since = np.split(met_bytes[full], [place])
-        few = len(before) < LEAST_DROPS or len(since) < FEWEST_SINCE
-        if few or more_bytes < END_SHARE * most or before.std() > MOST_SPREAD * more_bytes:
+        buffer = self.buffer
+        is_near = buffer.met_bytes >= RANDOM_SHARE * buffer.most_queued_bytes
+        met_bytes, lost_s = buffer.met_bytes[is_near].astype(float), buffer.lost_s[is_near]
+        if not buffer.is_placed or len(met_bytes) < LEAST_DROPS + FEWEST_SINCE:
             return None
-        return float(self.buffer.lost_s[full[place]]), float(before.mean()), float(since.mean())
+        most_before, least_since = np.maximum.accumulate(met_bytes), np.minimum.accumulate(met_bytes[::-1])[::-1]
+        for_good = most_before[:-1] <= least_since[1:]
+        for_good &= lost_s[1:] - lost_s[0] >= FEWEST_RTTS * self.base_s  # one burst's losses climb, too
+        for_good[: LEAST_DROPS - 1] = for_good[len(for_good) - FEWEST_SINCE + 1 :] = False
+        place = 1 + int(np.where(for_good, _changes(met_bytes)[1], -1.0).argmax())
+        before, since = np.split(met_bytes, [place])
+        more_bytes = since.mean() - before.mean()
+        is_step = more_bytes >= END_SHARE * buffer.most_queued_bytes and before.std() <= MOST_SPREAD * more_bytes
+        if not (for_good[place - 1] and is_step):
+            return None
+        return float(lost_s[place]), float(before.mean()), float(since.mean())
 
     @property
     def is_long(self) -> bool:
@@ -201,13 +209,17 @@ def _steadiness(waits_s: NDArray[np.float64]) -> float:
 
 def _step(values: NDArray[np.float64]) -> tuple[int, float]:
     """Return where values change at once and for good, and by how much; 0 and 0 where they do otherwise."""
-    if len(values) < 2:
-        return 0, 0.0
+    apart, explained = _changes(values)
+    place = int(explained.argmax()) if len(explained) else 0
+    is_step = len(explained) > 0 and explained[place] >= EVEN * values.var() * len(values)
+    return (place + 1, float(apart[place])) if is_step else (0, 0.0)
+
+
+def _changes(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return of each place but the first the mean since then less that before, and the squares that this explains."""
     before, total = np.arange(1, len(values)), np.cumsum(values - values.mean())[:-1]
-    apart = -total * len(values) / (before * (len(values) - before))  # the mean since each place, less that before it
-    explained = np.abs(total * apart)  # of the sum of squares
-    place = int(explained.argmax())
-    return (place + 1, float(apart[place])) if explained[place] >= EVEN * values.var() * len(values) else (0, 0.0)
+    apart = -total * len(values) / (before * (len(values) - before))
+    return apart, np.abs(total * apart)
 
 
 def _jitter_ms(path: Path) -> float:

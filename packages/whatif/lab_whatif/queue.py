@@ -112,7 +112,9 @@ def buffer_of(down: Down, base_s: float, acked: int, grain_bytes: float, jitter_
     # a burst's end is lost: the packet in front of it has met that queue, and the one behind it a drained one
     levels = np.maximum(queued[found.place], queued[found.front])
     is_low, at_low = levels < RANDOM_SHARE * most, queued < RANDOM_SHARE * most
-    below = NEAR_END * most - grain_bytes - float(down.frame_bytes.max())  # for sure
+    below = (
+        NEAR_END * most - grain_bytes - float(down.frame_bytes.max())
+    )  # a queue is known to a step of the stamps and a packet
     is_below = levels < below
     evenly = _lost_evenly(found.packets, levels, queued, below)
     random_pct = 100 * evenly or _share_pct(found.packets[is_low], at_low)

@@ -107,7 +107,8 @@ def _caveats(inferred: Inferred) -> Iterator[str]:
         before_mb, since_mb = (each / MB for each in moved[1:])
         met = f"from {moved[0]:.1f} s on losses met a queue of {since_mb:.3f} MB, until then of {before_mb:.3f} MB"
         how = "as where the way down becomes longer at once (a handover)"
-        yield f"{met}, {how}: then the buffer holds the smaller of the two, and drops no share"
+        no_share = ", and drops no share" if inferred.buffer.kind == "threshold" else ""
+        yield f"{met}, {how}: then the buffer holds the smaller of the two{no_share}"
     if inferred.near_ms:
         took = f"the near end took {inferred.near_ms:.1f} ms to answer the handshake"
         yield f"{took}: if the capture was not taken at it, the base RTT is longer by as much"

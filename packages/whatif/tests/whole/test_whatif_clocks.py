@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from changed_frames import in_sections, off, other_end_set
+from lab_whatif.evidence import items
 from lab_whatif.judged import judged
 from lab_whatif.shown import link_lines
-from whatif_captures import SYN, Download, Known, written
+from whatif_captures import SYN, Download, Frame, Known, written
 
 from lab.base.errors import UserError
 from tests.brief import error_of
@@ -70,3 +71,42 @@ def test_a_stamp_that_is_no_whole_step_hides_no_step(tmp_path: Path) -> None:
     odd = [replace(each, tsval=each.tsval + 3 * (each.flags & SYN)) for each in Download(known).client]
     with pytest.raises(UserError, match=r"must be at least 5 steps of the time stamps \(30 ms\)"):
         judged(written(tmp_path / "x.pcap", odd, known), None, [])
+
+
+@pytest.mark.parametrize(("side", "per_s"), [("client", -5e-4), ("server", 5e-4), ("client", -2.5e-4)])
+def test_clocks_that_run_apart_are_said(tmp_path: Path, side: str, per_s: float) -> None:
+    """The other end's time stamps are 5 ms off after 10 s; of 2.5 ms the bound alone has what is left of them."""
+    known = Known(rate_mbps=4, most_window=60, buffer_bytes=1_000_000, size_bytes=5_000_000)
+    plain: list[Frame] = getattr(Download(known), side)
+    frames = off(plain, side, per_s)
+    for those, count in ((plain, 0), (frames, abs(per_s) > 4e-4)):
+        found = judged(written(tmp_path / "x.pcap", those, known), None, [])[1]
+        lines = [line for line in link_lines(found, "receiver") if "two clocks that run apart" in line]
+        assert len(lines) == count
+    base = next(each for each in items(found) if each.name == "base_rtt")
+    assert base.high is not None
+    assert base.high >= 50
+
+
+@BOTH_ENDS
+@pytest.mark.parametrize("by_s", [0.0018, -0.0018])
+def test_a_clock_that_is_set_by_too_little_to_refuse_it_is_said(tmp_path: Path, side: str, by_s: float) -> None:
+    known = Known(size_bytes=4_000_000)
+    plain: list[Frame] = getattr(Download(known), side)
+    moved = [replace(each, t_s=each.t_s + (by_s if each.t_s > 0.5 else 0)) for each in plain]
+    for frames, count in ((plain, 0), (moved, 1)):
+        found = judged(written(tmp_path / "x.pcap", frames, known), None, [])[1]
+        assert sum("one that is set meanwhile" in line for line in link_lines(found, side)) == count
+        base = next(each for each in items(found) if each.name == "base_rtt")
+        assert base.high is not None
+        assert base.high >= 50
+
+
+@pytest.mark.parametrize(("known", "said"), [(Known(), False), (Known(2, one_way_ms=5, buffer_bytes=30_000), True)])
+def test_a_handshake_that_was_answered_sooner_than_any_data_is_said(tmp_path: Path, known: Known, said: bool) -> None:
+    """On a slow link ACKs of two packets wait for both: of 2 Mb/s 12 ms."""
+    known = replace(known, size_bytes=3_000_000)
+    found = judged(written(tmp_path / "x.pcap", Download(known).server, known), None, [])[1]
+    assert sum("the handshake's round trip took 10.0 ms" in line for line in link_lines(found, "sender")) == said
+    base = next(each for each in items(found) if each.name == "base_rtt")
+    assert base.low == (2 * known.one_way_ms if said else None)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from changed_frames import off
 from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
@@ -70,7 +69,7 @@ def test_the_lost_end_of_a_burst_shows_no_smaller_buffer(tmp_path: Path) -> None
     ids=["coarse stamps", "a queue of ten packets", "a host that holds packets"],
 )
 def test_what_a_small_queue_drops_is_no_random_loss(tmp_path: Path, known: Known, side: str) -> None:
-    """1.7, 1.7 and 18.5 % seemed lost at random without a word: a queue is seen to a packet and a step of stamps."""
+    """1.7, 1.7 and 18.5 % counted as random loss: a queue is known to a packet and a step of the stamps."""
     assert inferred(tmp_path, known, side).buffer.random_loss_pct == 0
 
 
@@ -105,9 +104,20 @@ def test_a_drop_above_a_threshold_is_no_tail_drop(tmp_path: Path, side: str) -> 
 
 
 @ENDS
-def test_a_way_down_that_becomes_longer_says_that_a_threshold_may_be_none(tmp_path: Path, side: str) -> None:
-    link = inferred(tmp_path, Known(longer_ms=20), side)
-    assert link.moved == pytest.approx((1.3, 150_000, 200_000), rel=0.04)
+@pytest.mark.parametrize(
+    ("known", "until_bytes", "since_bytes"),
+    [
+        (Known(longer_ms=5), 150_000, 160_000),
+        (Known(longer_ms=20), 150_000, 200_000),
+        (Known(longer_ms=40), 150_000, 210_000),  # one burst is lost, which fills the longer way
+        (Known(longer_ms=20, buffer_bytes=60_000, one_way_ms=10, size_bytes=5_000_000), 60_000, 91_000),
+    ],
+)
+def test_a_way_down_that_becomes_longer_says_that_the_larger_queue_may_be_none(
+    tmp_path: Path, side: str, known: Known, until_bytes: int, since_bytes: int
+) -> None:
+    link = inferred(tmp_path, known, side)
+    assert link.moved == pytest.approx((1.3, until_bytes, since_bytes), rel=0.08)
     assert any("(a handover): then the buffer holds the smaller of the two" in line for line in link_lines(link, side))
 
 
@@ -215,44 +225,6 @@ def test_an_overtaken_packet_makes_no_larger_queue(tmp_path: Path, side: str, kn
     found = judged(written(tmp_path / "x.pcap", frames, known), None, [])[1].buffer
     assert (found.kind, found.random_loss_pct) == ("tail", 0)
     assert found.bytes == pytest.approx(150_000, rel=0.02)
-
-
-@pytest.mark.parametrize(("side", "per_s"), [("client", -5e-4), ("server", 5e-4), ("client", -2.5e-4)])
-def test_clocks_that_run_apart_are_said(tmp_path: Path, side: str, per_s: float) -> None:
-    """The other end's time stamps are 5 ms off after 10 s; of 2.5 ms the bound alone has what is left of them."""
-    known = Known(rate_mbps=4, most_window=60, buffer_bytes=1_000_000, size_bytes=5_000_000)
-    plain: list[Frame] = getattr(Download(known), side)
-    frames = off(plain, side, per_s)
-    for those, count in ((plain, 0), (frames, abs(per_s) > 4e-4)):
-        found = judged(written(tmp_path / "x.pcap", those, known), None, [])[1]
-        lines = [line for line in link_lines(found, "receiver") if "two clocks that run apart" in line]
-        assert len(lines) == count
-    base = next(each for each in items(found) if each.name == "base_rtt")
-    assert base.high is not None
-    assert base.high >= RTT_MS
-
-
-@ENDS
-@pytest.mark.parametrize("by_s", [0.0018, -0.0018])
-def test_a_clock_that_is_set_by_too_little_to_refuse_it_is_said(tmp_path: Path, side: str, by_s: float) -> None:
-    known = Known(size_bytes=4_000_000)
-    plain: list[Frame] = getattr(Download(known), side)
-    moved = [replace(each, t_s=each.t_s + (by_s if each.t_s > 0.5 else 0)) for each in plain]
-    for frames, count in ((plain, 0), (moved, 1)):
-        found = judged(written(tmp_path / "x.pcap", frames, known), None, [])[1]
-        assert sum("one that is set meanwhile" in line for line in link_lines(found, side)) == count
-        base = next(each for each in items(found) if each.name == "base_rtt")
-        assert base.high is not None
-        assert base.high >= RTT_MS
-
-
-@pytest.mark.parametrize(("known", "said"), [(Known(), False), (Known(2, one_way_ms=5, buffer_bytes=30_000), True)])
-def test_a_handshake_that_was_answered_sooner_than_any_data_is_said(tmp_path: Path, known: Known, said: bool) -> None:
-    """On a slow link ACKs of two packets wait for both: of 2 Mb/s 12 ms."""
-    found = inferred(tmp_path, replace(known, size_bytes=3_000_000), "server")
-    assert sum("the handshake's round trip took 10.0 ms" in line for line in link_lines(found, "sender")) == said
-    base = next(each for each in items(found) if each.name == "base_rtt")
-    assert base.low == (2 * known.one_way_ms if said else None)
 
 
 def test_where_nothing_waits_the_capacity_is_not_known(tmp_path: Path) -> None:
