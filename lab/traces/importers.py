@@ -10,7 +10,8 @@ import inspect
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from lab.base import entry_points, paths
 from lab.base.additions import load_file
@@ -55,7 +56,7 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
             rule = f"an option of {importer.name}: {', '.join(known) or 'none'}"
             raise field_error(path, option, options[option], rule)
         choices = choices_of(known[option])
-        if choices and options[option] not in (*choices, known[option].default):
+        if choices and options[option] != known[option].default and str(options[option]) not in choices:
             raise field_error(path, option, options[option], f"one of {', '.join(choices)}")
     return importer.read(path, **options)
 
@@ -109,9 +110,10 @@ def options_of(importer: Importer) -> dict[str, inspect.Parameter]:
 
 
 def choices_of(option: inspect.Parameter) -> tuple[str, ...]:
-    """Return the words that an option takes, where its kind states them."""
-    kinds = (option.annotation, *get_args(option.annotation))
-    return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
+    """Return the words that an option takes, one of them at a time, where its kind states them."""
+    kind = option.annotation
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return next((tuple(map(str, get_args(one))) for one in kinds if get_origin(one) is Literal), ())
 
 
 def _packages() -> list[Formats]:

@@ -20,6 +20,7 @@ NAMES = {
     "loss_pct": ("loss", "%"),
 }
 PACKET_BITS = 1500 * 8  # what one delivery opportunity carries
+MOST_BINS = 50_000_000
 BIN_MS = 100.0  # of delivery opportunities; a millisecond holds none or a few
 TAIL = 2.0  # times p99
 OUTLIERS = 6.0  # times p99: values beyond would press all others flat
@@ -142,8 +143,9 @@ def binned_mbps(recording: Recording, step_ms: float) -> pl.DataFrame:
     rows = recording.frame.drop_nulls("opportunities")
     end_s, step_s = float(rows["t_s"][-1]), step_ms / 1e3
     bins = math.ceil(end_s / step_s - batches.ROUNDING)
-    if not bins:
-        raise field_error(recording.source, "length", f"{end_s:g} s", "above 0, to be shown over time")
+    if not 0 < bins <= MOST_BINS:
+        rule = f"above 0 and at most {MOST_BINS * step_s:,.0f} s, to be shown over time"
+        raise field_error(recording.source, "length", f"{end_s:,.0f} s", rule)
     found = batches.binned(batches.column(iter([rows]), "opportunities"), step_s, step_s * 1e6 / PACKET_BITS, end_s)
     t_s, rate_mbps = map(np.concatenate, zip(*found, strict=True))
     return pl.DataFrame({"t_s": t_s, "rate_mbps": rate_mbps})

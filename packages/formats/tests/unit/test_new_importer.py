@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A format is added as one file in a folder of the user's: recognised, listed, and used by a profile."""
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from lab_formats import listed, named
@@ -62,6 +64,21 @@ def forget() -> None:
     """Read the formats again, as a new command does."""
     importers.known_formats.cache_clear()
     importers.digest.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Literal["a", "b"], ("a", "b")),
+        (Literal["a", "b"] | None, ("a", "b")),
+        (Literal[1, 2], ("1", "2")),
+        (tuple[Literal["a", "b"], ...], ()),
+        (str | None, ()),
+    ],
+)
+def test_an_option_that_takes_one_word_at_a_time_has_its_words_checked(kind: Any, words: tuple[str, ...]) -> None:
+    option = inspect.Parameter("kind", inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+    assert importers.choices_of(option) == words
 
 
 def test_its_files_are_recognised(mine: Path) -> None:

@@ -47,6 +47,13 @@ def test_binning_keeps_every_packet(gaps_ms: list[int], step_ms: int) -> None:
     assert (bins["rate_mbps"].to_numpy() * widths).sum() * 1e6 / 12_000 == pytest.approx(len(times))
 
 
+@pytest.mark.parametrize(("t_s", "length"), [([0.0], "0"), ([0.0, 31e6], "31,000,000")])
+def test_a_recording_of_no_time_or_of_too_much_is_refused(t_s: list[float], length: str) -> None:
+    rule = "must be above 0 and at most 5,000,000 s, to be shown over time"
+    with pytest.raises(UserError, match=f"length={length} s: {rule}"):
+        binned_mbps(opportunities(t_s, [1] * len(t_s)), 100)
+
+
 WIDTH = 80
 
 
