@@ -18,8 +18,9 @@ def page(markdown: str) -> str:
     """Put each table where the page has a place for it."""
     for name, table in TABLES.items():
         if (place := f"<!-- measured: {name} -->") in markdown:
-            stored = json.loads((measurements.FOLDER / f"{name}.json").read_text())
-            markdown = markdown.replace(place, table(stored))
+            file = measurements.FOLDER / f"{name}.json"
+            shown = table(json.loads(file.read_text())) if file.exists() else "Not measured yet."
+            markdown = markdown.replace(place, shown)
     return markdown
 
 

@@ -92,9 +92,10 @@ def _exits(answer: Row) -> Iterator[str]:
 
 
 def _moves(rows: Sequence[Row]) -> str:
-    most = max(rows, key=lambda row: abs(row["later_rtts"] or 0))
-    if not most["later_rtts"]:
-        return "none"
+    moved = [row for row in rows if row["later_rtts"]]
+    if not moved:
+        return "no exit moves"
+    most = max(moved, key=lambda row: abs(row["later_rtts"]))
     size = f"{abs(most['later_rtts']):.2f} RTTs {'later' if most['later_rtts'] > 0 else 'earlier'}"
     return f"{most['place']}: {size} {_interval(most['later_lo'], most['later_hi'], 2)}"
 

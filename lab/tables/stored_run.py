@@ -28,7 +28,7 @@ class Run:
 
     @classmethod
     def checked(cls, path: Path, whole: list[Trial], faulty: dict[str, str]) -> "Run":
-        """Return a run whose trials another process has just checked: `whole` and `faulty` of its own."""
+        """Return a run whose trials another process has just checked; whole, faulty: as that found them."""
         run = cls(path)
         run.whole, run.faulty = whole, faulty
         return run

@@ -50,7 +50,7 @@ def sentences(monkeypatch: pytest.MonkeyPatch, folder: Path, way: str, *rows: di
 @pytest.mark.parametrize(
     ("change", "row"),
     [
-        ({"separated": False}, "| `mine` | 12 | 0 | 0 | nowhere | none |"),
+        ({"separated": False}, "| `mine` | 12 | 0 | 0 | nowhere | no exit moves |"),
         (
             {"separated": True, "only_form": 9, "later_rtts": -1.5, "later_lo": -2.0, "later_hi": -1.0},
             "| `mine` | 12 | 9 | 0 | geo | geo: 1.50 RTTs earlier [-2.00, -1.00] |",
