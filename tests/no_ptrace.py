@@ -8,7 +8,7 @@ import sys
 from lab.base import seccomp
 
 if __name__ == "__main__":
-    library = seccomp._library()
+    library = seccomp.library()
     context = library.seccomp_init(seccomp.ALLOW)
     refused = 0x00050000 | errno.EPERM  # of seccomp.h
     number = library.seccomp_syscall_resolve_name(b"ptrace")

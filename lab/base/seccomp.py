@@ -60,22 +60,23 @@ def calls(names: str, *conditions: Condition) -> "list[Rule]":
 
 
 @cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(LIBRARY, use_errno=True)
-    library.seccomp_init.restype = ctypes.c_void_p
-    library.seccomp_init.argtypes = [ctypes.c_uint32]
+def library() -> ctypes.CDLL:
+    """Return libseccomp."""
+    loaded = ctypes.CDLL(LIBRARY, use_errno=True)
+    loaded.seccomp_init.restype = ctypes.c_void_p
+    loaded.seccomp_init.argtypes = [ctypes.c_uint32]
     for name in ("seccomp_load", "seccomp_release"):
-        getattr(library, name).argtypes = [ctypes.c_void_p]
-    library.seccomp_export_bpf.argtypes = [ctypes.c_void_p, ctypes.c_int]
+        getattr(loaded, name).argtypes = [ctypes.c_void_p]
+    loaded.seccomp_export_bpf.argtypes = [ctypes.c_void_p, ctypes.c_int]
     array = ctypes.POINTER(Comparison)
-    library.seccomp_rule_add_array.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint, array]
-    return library
+    loaded.seccomp_rule_add_array.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint, array]
+    return loaded
 
 
 def missing() -> bool:
     """Return whether this machine lacks the library."""
     try:
-        _library()
+        library()
     except OSError:
         return True
     return False
@@ -84,14 +85,14 @@ def missing() -> bool:
 def load(rules: Iterable[Rule]) -> None:
     """Keep this process and its children for good to what the rules allow."""
     with _made(rules) as made:
-        _checked(_library().seccomp_load(made), "load")
+        _checked(library().seccomp_load(made), "load")
 
 
 def exported(rules: Iterable[Rule]) -> int:
     """Return an open file that holds a filter as the kernel takes it; it stays open in a program that is started."""
     descriptor = os.memfd_create("filter", 0)
     with _made(rules) as made:
-        _checked(_library().seccomp_export_bpf(made, descriptor), "export_bpf")
+        _checked(library().seccomp_export_bpf(made, descriptor), "export_bpf")
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
@@ -99,19 +100,19 @@ def exported(rules: Iterable[Rule]) -> int:
 @contextmanager
 def _made(rules: Iterable[Rule]) -> Iterator[ctypes.c_void_p]:
     """Yield a filter of libseccomp's."""
-    context = ctypes.c_void_p(_library().seccomp_init(REFUSE))
+    context = ctypes.c_void_p(library().seccomp_init(REFUSE))
     try:
-        _library().seccomp_attr_set(context, OPTIMIZE, BINARY_TREE)
+        library().seccomp_attr_set(context, OPTIMIZE, BINARY_TREE)
         for call, conditions in rules:
-            number = _library().seccomp_syscall_resolve_name(call.encode())
+            number = library().seccomp_syscall_resolve_name(call.encode())
             if number == UNKNOWN:
                 continue  # then it stays refused
             array = (Comparison * len(conditions))(*(Comparison(*each) for each in conditions))
-            added = _library().seccomp_rule_add_array(context, ALLOW, number, len(array), array)
+            added = library().seccomp_rule_add_array(context, ALLOW, number, len(array), array)
             _checked(added, f"rule_add {call}")
         yield context
     finally:
-        _library().seccomp_release(context)
+        library().seccomp_release(context)
 
 
 def _checked(result: int, what: str) -> None:

@@ -74,14 +74,14 @@ Probe = tuple[int, ...]
 
 def named(number: int) -> str | None:
     """Return a call's name, or None where libseccomp knows none."""
-    library = seccomp._library()
+    library = seccomp.library()
     library.seccomp_syscall_resolve_num_arch.restype = ctypes.c_char_p
     name = library.seccomp_syscall_resolve_num_arch(ctypes.c_uint32(X86_64), number)
     return name.decode() if name else None
 
 
 def number_of(name: str) -> int:
-    return int(seccomp._library().seccomp_syscall_resolve_name(name.encode()))
+    return int(seccomp.library().seccomp_syscall_resolve_name(name.encode()))
 
 
 def not_listed(mode: str) -> dict[str, Probe]:
